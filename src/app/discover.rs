@@ -1,0 +1,230 @@
+//! What lies in a deployment folder: which file is the trace, which the results, what else is there.
+
+use std::io::BufReader;
+
+use super::job::{Job, Named};
+use crate::evidence::{self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE};
+use crate::health::{Health, junit, results};
+use crate::model::Model;
+use crate::trace::git_ape;
+use crate::workspace::{Refusal, TRACE_CAP};
+
+/// Name of the trace that an agent appends to.
+const TRACE_FILE: &str = "trace.jsonl";
+/// Folder of v1 traces, one a run.
+const TRACES_FOLDER: &str = "traces";
+/// Name of the Copilot harness's log.
+const EVENTS_FILE: &str = "events.jsonl";
+/// Ending of OTLP exports.
+const OTLP_ENDING: &str = ".otlp.jsonl";
+/// Name of the results.
+const TESTS_FILE: &str = "tests.json";
+
+/// Which trace is judged, and which others there are.
+#[derive(Debug, Default)]
+pub(super) struct Traces {
+    pub(super) chosen: Option<Named>,
+    /// Why there is none, where that is more than its absence.
+    pub(super) absent: Option<String>,
+    pub(super) others: Vec<String>,
+    pub(super) unreadable_others: Vec<(String, String)>,
+}
+
+/// Chooses the trace: the named one; else `trace.jsonl`; else the newest v1 trace; else OTLP; else Copilot's events.
+pub(super) fn traces(job: &Job) -> Traces {
+    let mut found = Traces::default();
+    let in_folder = job.folder.as_ref().map(|folder| Candidates::of(job, folder)).unwrap_or_default();
+    if let Some(named) = &job.trace {
+        match job.named.open(&named.path, TRACE_CAP) {
+            Ok(_) => found.chosen = Some(named.clone()),
+            Err(refusal) => found.absent = Some(format!("{}: {refusal}", named.shown)),
+        }
+    } else {
+        choose(job, &in_folder, &mut found);
+    }
+    let all = in_folder.own.iter().chain(&in_folder.v1).chain(&in_folder.otlp).chain(&in_folder.copilot);
+    let chosen = found.chosen.as_ref().map(|chosen| job.named.resolve(&chosen.path));
+    found.others = all
+        .filter(|other| chosen.as_ref() != Some(&job.named.resolve(&other.path)))
+        .filter(|other| !found.unreadable_others.iter().any(|(file, _)| *file == other.shown))
+        .map(|other| other.shown.clone())
+        .collect();
+    found
+}
+
+/// The files of a folder that may be traces.
+#[derive(Debug, Default)]
+struct Candidates {
+    own: Option<Named>,
+    v1: Vec<Named>,
+    otlp: Vec<Named>,
+    copilot: Option<Named>,
+}
+
+impl Candidates {
+    fn of(job: &Job, folder: &Named) -> Self {
+        let named = |name: &str| Some(folder.join(name)).filter(|file| file.path.symlink_metadata().is_ok());
+        let listed = |folder: &Named, ending: &str| {
+            let names = job.workspace.list(&folder.path, |name| name.ends_with(ending));
+            names.iter().map(|name| folder.join(name)).collect()
+        };
+        Self {
+            own: named(TRACE_FILE),
+            v1: listed(&folder.join(TRACES_FOLDER), ".json"),
+            otlp: listed(folder, OTLP_ENDING),
+            copilot: named(EVENTS_FILE),
+        }
+    }
+}
+
+fn choose(job: &Job, candidates: &Candidates, found: &mut Traces) {
+    if let Some(own) = &candidates.own {
+        // A trace that leads out of the workspace counts as absent, and no other one replaces it.
+        match job.workspace.open(&own.path, TRACE_CAP) {
+            Ok(_) => found.chosen = Some(own.clone()),
+            Err(refusal) => found.absent = Some(format!("{}: {refusal}", own.shown)),
+        }
+        return;
+    }
+    newest(job, &candidates.v1, found);
+    if found.chosen.is_some() || !candidates.v1.is_empty() {
+        return;
+    }
+    for other in candidates.otlp.iter().rev().chain(&candidates.copilot) {
+        match job.workspace.open(&other.path, TRACE_CAP) {
+            Ok(_) => {
+                found.chosen = Some(other.clone());
+                found.absent = None;
+                return;
+            }
+            Err(refusal) => found.absent = Some(format!("{}: {refusal}", other.shown)),
+        }
+    }
+}
+
+/// The newest v1 trace: by `startedAt`, then by name. One that cannot be read is the oldest, and told.
+fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
+    let mut readable = Vec::new();
+    let mut damaged = Vec::new();
+    for trace in traces {
+        match job.workspace.open(&trace.path, TRACE_CAP) {
+            Err(refusal) => damaged.push((trace, refusal.to_string(), false)),
+            Ok(_) if traces.len() == 1 => readable.push((None, trace)),
+            Ok(file) => {
+                let execution = git_ape::read(BufReader::new(file));
+                if execution.is_whole() {
+                    let started = execution.started_at.as_deref().map(crate::trace::Time::of_text);
+                    readable.push((started.and_then(crate::trace::Time::micros), trace));
+                } else {
+                    let reason = execution.reading.damage.kept().first().map(|damage| damage.reason.clone());
+                    damaged.push((trace, reason.unwrap_or_default(), true));
+                }
+            }
+        }
+    }
+    readable.sort_by(|(a, left), (b, right)| a.cmp(b).then(left.shown.cmp(&right.shown)));
+    let chosen = match readable.last() {
+        Some((_, trace)) => Some(*trace),
+        // Nothing better is there. Its damage is told when it is read.
+        None => damaged.iter().rev().find(|(_, _, opened)| *opened).map(|(trace, _, _)| *trace),
+    };
+    found.chosen = chosen.cloned();
+    let told = damaged.into_iter().filter(|(trace, _, _)| Some(*trace) != chosen);
+    found.unreadable_others = told.map(|(trace, reason, _)| (trace.shown.clone(), reason)).collect();
+}
+
+/// Reads the files that say something of states: gate, authorization, state and metadata.
+pub(super) fn documents(job: &Job, mode: Mode) -> Evidence {
+    let mut evidence = Evidence { mode, ..Evidence::default() };
+    let Some(folder) = &job.folder else {
+        // Without a folder nothing can lie beside the trace.
+        evidence.mode = Mode::Off;
+        return evidence;
+    };
+    evidence.state = document(job, folder, STATE_FILE, Record::read, &mut evidence.refused);
+    evidence.metadata = document(job, folder, METADATA_FILE, Record::read, &mut evidence.refused);
+    if mode != Mode::Off {
+        evidence.gate = document(job, folder, GATE_FILE, Gate::read, &mut evidence.refused);
+        evidence.authorization = document(job, folder, AUTHORIZATION_FILE, Record::read, &mut evidence.refused);
+    }
+    evidence
+}
+
+fn document<T>(
+    job: &Job,
+    folder: &Named,
+    name: &str,
+    read: impl Fn(&serde_json::Value) -> Result<T, String>,
+    refused: &mut std::collections::BTreeMap<String, String>,
+) -> Document<T> {
+    match job.workspace.read(&folder.join(name).path) {
+        Ok(bytes) => Document::of_bytes(&bytes, read),
+        Err(refusal) if refusal.is_absence() => {
+            if refusal == Refusal::Outside {
+                refused.insert(name.to_owned(), refusal.to_string());
+            }
+            Document::Absent
+        }
+        Err(refusal) => Document::Unreadable(refusal.to_string()),
+    }
+}
+
+/// Looks which of the artifacts that a model wants are there.
+pub(super) fn artifacts(job: &Job, model: &Model, evidence: &mut Evidence) {
+    let Some(folder) = job.folder.as_ref().filter(|_| evidence.mode != Mode::Off) else { return };
+    for name in evidence::wanted(model) {
+        let path = folder.join(&name).path;
+        match job.workspace.resolve(&path).map(|real| real.is_file()) {
+            Ok(true) => {
+                evidence.present.insert(name);
+            }
+            Ok(false) => {
+                evidence.refused.insert(name, Refusal::NotAFile.to_string());
+            }
+            Err(Refusal::Absent) => {}
+            Err(refusal) => {
+                evidence.refused.insert(name, refusal.to_string());
+            }
+        }
+    }
+}
+
+/// Reads the results: the named ones; else `tests.json`; else all `junit*.xml`.
+pub(super) fn health(job: &Job) -> Health {
+    let named = job.tests.as_ref().map(|named| (named.clone(), &job.named));
+    let own = job.folder.as_ref().map(|folder| (folder.join(TESTS_FILE), &job.workspace));
+    let explicit = named.is_some();
+    if let Some((file, scope)) = named.or(own) {
+        match scope.read(&file.path) {
+            Ok(bytes) => {
+                let junit = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start().starts_with(b"<");
+                let health =
+                    if junit { junit::read([(file.shown.as_str(), bytes.as_slice())]) } else { results::read(&bytes) };
+                return Health { file: Some(file.shown), ..health };
+            }
+            Err(Refusal::Absent) if !explicit => {}
+            Err(refusal) => {
+                let reason = format!("{}: {refusal}", file.shown);
+                let health =
+                    if refusal.is_absence() { Health::absent(&reason) } else { Health::unreadable(reason) };
+                return Health { file: Some(file.shown), ..health };
+            }
+        }
+    }
+    let Some(folder) = &job.folder else { return Health::absent("there are no results") };
+    let names = job.workspace.list(&folder.path, |name| name.starts_with("junit") && name.ends_with(".xml"));
+    let mut files = Vec::new();
+    for name in &names {
+        let file = folder.join(name);
+        match job.workspace.read(&file.path) {
+            Ok(bytes) => files.push((file.shown, bytes)),
+            Err(refusal) => {
+                let health = Health::unreadable(format!("{}: {refusal}", file.shown));
+                return Health { file: Some(file.shown), ..health };
+            }
+        }
+    }
+    let file = files.first().map(|(name, _)| name.clone());
+    let health = junit::read(files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
+    Health { file, ..health }
+}

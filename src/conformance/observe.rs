@@ -1,0 +1,391 @@
+//! A run, seen event by event. What is kept grows with the model, never with the run.
+
+use crate::model::Model;
+use crate::trace::{Capped, Event, Proof, Status};
+
+use super::clock::Clock;
+use super::{Disorder, Judgement, Reversal, Seen};
+
+/// Characters of a message or a status word that are kept.
+const TEXT_KEPT: usize = 300;
+/// Moments of the timeline that are kept.
+const MOMENTS_KEPT: usize = 400;
+
+/// A failed attempt and the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Again {
+    /// The attempt that failed.
+    pub failed: Seen,
+    /// The next one.
+    pub again: Seen,
+    /// How often this happened; the places are the first time's.
+    pub count: u64,
+}
+
+/// What is known of one state.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// Events of any status.
+    pub events: u64,
+    first_completed: Option<Seen>,
+    last_completed: Option<Seen>,
+    last_attempt: Option<(Seen, Status)>,
+    /// Started, and no event of the state since.
+    open: Option<Seen>,
+    /// An end is known, not only an invocation.
+    ended: bool,
+    /// Attempted again after a failure, outside the allowed loops.
+    pub retry: Option<Again>,
+    /// Blocked, its template redone, passed.
+    pub fix_loop: Option<Again>,
+    /// Where a person overrode it.
+    pub overridden: Option<Seen>,
+}
+
+impl Record {
+    /// The last attempt, in the part of the run that was seen so far. An open start is one.
+    #[must_use]
+    pub fn current(&self) -> Option<(Seen, Status)> {
+        self.open.map(|seen| (seen, Status::Started)).or(self.last_attempt)
+    }
+
+    /// The last attempt completed.
+    #[must_use]
+    pub fn is_completed(&self) -> bool {
+        self.current().is_some_and(|(_, status)| status == Status::Completed)
+    }
+
+    /// It completed at some time.
+    #[must_use]
+    pub fn completed(&self) -> Option<Seen> {
+        self.last_completed
+    }
+
+    /// All that is known of its completion is that it was invoked.
+    #[must_use]
+    pub fn is_invoked_only(&self) -> bool {
+        self.last_completed.is_some() && !self.ended
+    }
+
+    fn representative(&self) -> Option<Seen> {
+        self.last_completed.filter(|_| self.is_completed())
+    }
+}
+
+/// What a guard was like at the deployments; the first time for each kind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Guard {
+    /// No attempt before this deployment.
+    absent: Option<Seen>,
+    failed: Option<Judgement>,
+    stale: Option<Judgement>,
+    /// At the last deployment.
+    representative: Option<Seen>,
+}
+
+/// An event worth showing in the picture of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// Where.
+    pub seen: Seen,
+    /// The model's state; `None` for an error event of another.
+    pub state: Option<usize>,
+    /// What became of it.
+    pub status: Status,
+    /// The error's text.
+    pub message: Option<String>,
+}
+
+/// A status word outside of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownWord {
+    /// Where.
+    pub seen: Seen,
+    /// Of which state.
+    pub state: String,
+    /// The word.
+    pub word: String,
+}
+
+/// Everything that the rules need to know of the run that is judged.
+#[derive(Debug)]
+pub struct Observation<'m> {
+    model: &'m Model,
+    events: u64,
+    records: Vec<Record>,
+    guards: Vec<Guard>,
+    guard_pairs: Vec<(usize, usize)>,
+    guard_disorders: Vec<Option<Disorder>>,
+    guards_changed: bool,
+    deployments: u64,
+    last_deployment: Option<Seen>,
+    last_checkpoint: Option<(usize, Seen)>,
+    /// An error with no checkpoint since.
+    pending_error: Option<Seen>,
+    /// Error, deployment, and the first guard that had not completed.
+    jump: Option<(Seen, Seen, usize)>,
+    errors: Capped<Moment>,
+    unknown_words: Capped<UnknownWord>,
+    moments: Vec<Moment>,
+    /// The timestamps. Formats with records that are no events feed it themselves.
+    pub clock: Clock,
+}
+
+impl<'m> Observation<'m> {
+    /// Nothing was seen yet.
+    #[must_use]
+    pub fn new(model: &'m Model) -> Self {
+        let guards: Vec<usize> = (0..model.essential()).filter(|state| model.is_guard(*state)).collect();
+        let pairs = guards.iter().flat_map(|b| model.before(*b).map(|a| (a, *b))).filter(|(a, _)| model.is_guard(*a));
+        Self {
+            events: 0,
+            records: vec![Record::default(); model.states()],
+            guards: vec![Guard::default(); model.essential()],
+            guard_pairs: pairs.collect(),
+            guard_disorders: vec![None; model.essential()],
+            guards_changed: true,
+            deployments: 0,
+            last_deployment: None,
+            last_checkpoint: None,
+            pending_error: None,
+            jump: None,
+            errors: Capped::default(),
+            unknown_words: Capped::default(),
+            moments: Vec::new(),
+            clock: Clock::default(),
+            model,
+        }
+    }
+
+    /// Takes the next event of the run.
+    pub fn observe(&mut self, event: &Event<'_>) {
+        let seen = Seen { index: self.events, place: event.place };
+        self.events += 1;
+        let state = self.model.find(&event.state);
+        if event.unknown_word.is_some() {
+            self.unknown_words.push_with(|| UnknownWord {
+                seen,
+                state: short(&event.state),
+                word: short(event.unknown_word.as_deref().unwrap_or_default()),
+            });
+        }
+        if state.is_some() || event.is_error() {
+            let message = event.is_error().then(|| event.message.as_deref().map(short)).flatten();
+            let moment = Moment { seen, state, status: event.status, message };
+            if event.is_error() {
+                self.errors.push_with(|| moment.clone());
+            }
+            if self.moments.len() < MOMENTS_KEPT {
+                self.moments.push(moment);
+            }
+        }
+        if let Some(state) = state {
+            self.take(state, seen, event);
+        }
+        if event.is_error() {
+            self.pending_error.get_or_insert(seen);
+        }
+    }
+
+    fn take(&mut self, state: usize, seen: Seen, event: &Event<'_>) {
+        let status = event.status;
+        let attempted = status != Status::Started;
+        if Some(state) == self.model.deployment() && (status == Status::Completed || status.is_failure()) {
+            self.deploy(seen);
+        }
+        if attempted {
+            self.repeat(state, seen, status);
+        }
+        if status == Status::Completed && (self.model.is_essential(state) || Some(state) == self.model.terminal()) {
+            self.checkpoint(state, seen);
+        }
+        let Some(record) = self.records.get_mut(state) else { return };
+        record.events += 1;
+        if attempted {
+            record.last_attempt = Some((seen, status));
+            record.open = None;
+        } else {
+            record.open = Some(seen);
+        }
+        if status == Status::Completed {
+            record.first_completed.get_or_insert(seen);
+            record.last_completed = Some(seen);
+            record.ended |= event.proof == Proof::Ended;
+            if event.overridden {
+                record.overridden.get_or_insert(seen);
+            }
+        }
+        self.guards_changed |= self.model.is_guard(state);
+    }
+
+    /// Judges the guards on what lies before a deployment attempt.
+    fn deploy(&mut self, deployment: Seen) {
+        self.deployments += 1;
+        self.last_deployment = Some(deployment);
+        if !std::mem::take(&mut self.guards_changed) {
+            return;
+        }
+        for (guard, record) in self.guards.iter_mut().zip(&self.records) {
+            match record.current() {
+                None => {
+                    guard.absent.get_or_insert(deployment);
+                }
+                Some((attempt, status)) if status != Status::Completed => {
+                    let failed = Judgement::Failed { attempt, status, deployment: Some(deployment) };
+                    guard.failed.get_or_insert(failed);
+                }
+                Some(_) => {}
+            }
+            guard.representative = record.representative();
+        }
+        for at in 0..self.guard_pairs.len() {
+            let Some((a, b)) = self.guard_pairs.get(at).copied() else { break };
+            let seen = |state: usize| self.guards.get(state).and_then(|guard| guard.representative);
+            let (Some(before_seen), Some(after_seen)) = (seen(a), seen(b)) else { continue };
+            match self.reversal(a, before_seen, after_seen) {
+                None => {}
+                Some(Reversal::Stale) => {
+                    let deployment = Some(deployment);
+                    let stale = Judgement::Stale { completed: after_seen, other: a, redone: before_seen, deployment };
+                    if let Some(guard) = self.guards.get_mut(b) {
+                        guard.stale.get_or_insert(stale);
+                    }
+                }
+                Some(Reversal::OutOfOrder) => {
+                    let deployment = Some(deployment);
+                    let pair = Disorder { before: a, before_seen, after: b, after_seen, deployment };
+                    if let Some(first) = self.guard_disorders.get_mut(b) {
+                        first.get_or_insert(pair);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Is this attempt a repetition of a failed one, and if so, of which kind?
+    fn repeat(&mut self, state: usize, seen: Seen, status: Status) {
+        let model = self.model;
+        let Some(record) = self.records.get(state) else { return };
+        let Some((failed, _)) = record.last_attempt.filter(|(_, status)| status.is_failure()) else { return };
+        if !model.is_essential(state) || (model.is_repeatable(state) && model.is_artifact(state)) {
+            return;
+        }
+        let redone = model.before(state).filter(|a| model.is_artifact(*a)).any(|a| {
+            self.records.get(a).and_then(|record| record.last_completed).is_some_and(|done| done.index > failed.index)
+        });
+        let allowed = model.is_repeatable(state) && redone && status == Status::Completed;
+        let Some(record) = self.records.get_mut(state) else { return };
+        let kind = if allowed { &mut record.fix_loop } else { &mut record.retry };
+        kind.get_or_insert(Again { failed, again: seen, count: 0 }).count += 1;
+    }
+
+    fn checkpoint(&mut self, state: usize, seen: Seen) {
+        self.last_checkpoint = Some((state, seen));
+        let Some(error) = self.pending_error.take() else { return };
+        if Some(state) == self.model.deployment() && self.jump.is_none() {
+            let skipped = (0..self.model.essential())
+                .filter(|guard| self.model.is_guard(*guard))
+                .find(|guard| !self.records.get(*guard).is_some_and(Record::is_completed));
+            self.jump = skipped.map(|guard| (error, seen, guard));
+        }
+    }
+
+    /// How to read a pair a ≺ b with these representatives; `None` where they are in order.
+    pub(super) fn reversal(&self, a: usize, a_seen: Seen, b_seen: Seen) -> Option<Reversal> {
+        if a_seen.index <= b_seen.index {
+            return None;
+        }
+        let first = self.records.get(a).and_then(|record| record.first_completed);
+        let redone = first.is_some_and(|first| first.index < b_seen.index);
+        Some(if redone || self.model.is_artifact(a) { Reversal::Stale } else { Reversal::OutOfOrder })
+    }
+
+    /// What is held against an essential state, order apart from what was seen at the deployments, and its representative.
+    pub(super) fn state(&self, state: usize) -> (Option<Judgement>, Option<Seen>) {
+        let Some(record) = self.records.get(state).filter(|record| record.events > 0) else {
+            return (Some(Judgement::Missing), None);
+        };
+        let guard = self.guards.get(state).filter(|_| self.deployments > 0 && self.model.is_guard(state));
+        let Some(guard) = guard else {
+            let failed = match record.current() {
+                Some((attempt, status)) if status != Status::Completed => {
+                    Some(Judgement::Failed { attempt, status, deployment: None })
+                }
+                Some(_) | None => None,
+            };
+            return (failed, record.representative());
+        };
+        let never = guard.absent.map(|deployment| match (record.last_completed, record.current()) {
+            (Some(completed), _) => Judgement::Late { deployment, completed },
+            (None, Some((attempt, status))) => Judgement::Failed { attempt, status, deployment: Some(deployment) },
+            (None, None) => Judgement::Missing,
+        });
+        let failed = guard.failed.or(never.filter(|judgement| matches!(judgement, Judgement::Failed { .. })));
+        (failed.or(never).or(guard.stale), guard.representative)
+    }
+
+    pub(super) fn guard_disorders(&self) -> &[Option<Disorder>] {
+        &self.guard_disorders
+    }
+
+    /// The model it was seen with.
+    #[must_use]
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// How many events the run has.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// What is known of a state of the model, by its number.
+    #[must_use]
+    pub fn record(&self, state: usize) -> Option<&Record> {
+        self.records.get(state)
+    }
+
+    /// The last deployment attempt, and how many there were.
+    #[must_use]
+    pub fn last_deployment(&self) -> Option<Seen> {
+        self.last_deployment
+    }
+
+    /// The last completed event of an essential state or of the terminal.
+    #[must_use]
+    pub fn last_checkpoint(&self) -> Option<(usize, Seen)> {
+        self.last_checkpoint
+    }
+
+    /// Error, deployment, and the first guard that had not completed then.
+    #[must_use]
+    pub fn jump(&self) -> Option<(Seen, Seen, usize)> {
+        self.jump
+    }
+
+    /// The error events.
+    #[must_use]
+    pub fn errors(&self) -> &Capped<Moment> {
+        &self.errors
+    }
+
+    /// The status words outside of the table.
+    #[must_use]
+    pub fn unknown_words(&self) -> &Capped<UnknownWord> {
+        &self.unknown_words
+    }
+
+    /// The events of the model's states and the errors, in order; of a long run the first few hundred.
+    #[must_use]
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(TEXT_KEPT) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

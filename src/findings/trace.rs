@@ -1,0 +1,71 @@
+//! The trace's file: absent, damaged, foreign, with earlier runs or other traces beside it.
+
+use super::{Facts, line, listing};
+use crate::message::Message;
+use crate::verdict::{Finding, FindingId};
+
+pub(super) fn trace(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    missing(facts, found);
+    damage(facts, found);
+    foreign(facts, found);
+    others(facts, found);
+}
+
+fn missing(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let trace = facts.trace;
+    let message = match (&trace.file, &trace.absent) {
+        (_, Some(reason)) => Message::new("there is no trace: {}", &[reason]),
+        (None, None) => Message::new("there is no trace", &[]),
+        (Some(_), None) if trace.all_events == 0 && trace.reading.damage.count() == 0 => {
+            Message::new("the trace is empty", &[])
+        }
+        (Some(_), None) => return,
+    };
+    let hint = "Make the agent write trace.jsonl into the deployment folder (docs/trace-format.md).";
+    found.push(Finding::new(FindingId::TraceMissing, message, hint).file(facts.trace_file()));
+}
+
+fn damage(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let hint = "Append whole lines of UTF-8 JSON, each with one write, from one writer at a time.";
+    let damage = &facts.trace.reading.damage;
+    for one in damage.kept() {
+        let text = format!("{}, byte {} cannot be read: {{}}", line(one.place), one.place.offset);
+        let finding = Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[&one.reason]), hint);
+        found.push(finding.file(facts.trace_file()).at(Some(one.place)));
+    }
+    if damage.more() > 0 {
+        let text = format!("{} more lines cannot be read", damage.more());
+        found.push(Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[]), hint).file(facts.trace_file()));
+    }
+    for (file, reason) in &facts.trace.unreadable_others {
+        let message = Message::new("the trace {} beside it cannot be read: {}", &[file, reason]);
+        found.push(Finding::new(FindingId::TraceCorrupt, message, hint).file(Some(file)));
+    }
+}
+
+fn foreign(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let (count, Some((place, named))) = &facts.trace.foreign else { return };
+    let own = facts.trace.deployment.as_deref().unwrap_or_default();
+    let events = if *count == 1 { "one event names".to_owned() } else { format!("{count} events name") };
+    let text = format!("{events} another deployment: {{}} ({}), but this folder is {{}}; they cover nothing", line(*place));
+    let hint = "Write each deployment's trace into its own folder, with its own deployment_id.";
+    let finding = Finding::new(FindingId::TraceForeign, Message::new(&text, &[named, own]), hint);
+    found.push(finding.file(facts.trace_file()).at(Some(*place)));
+}
+
+fn others(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let (runs, more) = facts.trace.runs;
+    if runs > 1 {
+        let more = if more { "more than " } else { "" };
+        let text = format!("the file holds {more}{runs} runs; the last one was judged");
+        let hint = "Nothing to do; a file for each run is easier to read.";
+        found.push(Finding::new(FindingId::EarlierRuns, Message::new(&text, &[]), hint).file(facts.trace_file()));
+    }
+    if !facts.trace.others.is_empty() {
+        let shown: Vec<&str> = facts.trace.others.iter().take(10).map(String::as_str).collect();
+        let message = listing("further traces lie in the folder and were not judged: {}", &shown);
+        let message = super::and_more(message, (facts.trace.others.len() - shown.len()) as u64);
+        let hint = "Name the trace that counts with `--trace` or `trace-path`, or remove the others.";
+        found.push(Finding::new(FindingId::OtherTraces, message, hint));
+    }
+}

@@ -1,0 +1,50 @@
+//! Finds **false successes**: an agent that deployed infrastructure says it succeeded; did the process really happen, and
+//! do the resources really work?
+//!
+//! One crate, library plus binary: a pure core and a thin shell. Arrows point inwards only; `tests/it/arrows.rs` reads the
+//! sources and keeps it so.
+//!
+//! ```text
+//!  shell    main → app → cli, settings, runner, workspace
+//!             ↓
+//!  core     report → findings, verdict → conformance, health, evidence → trace, model
+//!                                                                          ↓
+//!           for all: message, escape, secrets, json
+//! ```
+//!
+//! # The way of one check
+//!
+//! [`app::check`] is the order of steps. A reader of [`trace`] turns the bytes of a file into a stream of events; a
+//! [`trace::run::RunFilter`] lets those of the last run and of this deployment through; a
+//! [`conformance::Observation`] takes them one by one and keeps what grows with the [`model`] only. [`conformance::judge`]
+//! gives every essential state a judgement; [`findings::all`] applies every rule to the facts; [`verdict::Verdict::of`] takes
+//! the worst class. [`report::Report`] is the one view that every output reads.
+//!
+//! # Rules of the house
+//!
+//! - The core touches no file, clock, environment, network or async. It takes bytes and gives structs; the same input gives
+//!   the same bytes.
+//! - Nothing is an error that can be a finding: any bytes whatever have a verdict.
+//! - Text from files is hostile. A [`message::Message`] keeps it apart from our own words; [`secrets`] blanks it; [`escape`]
+//!   has one function a sink. Only [`runner`] prints and writes, only [`workspace`] reads, only [`settings`] knows the
+//!   names of inputs and of the runner's variables.
+//! - Closed sets are enums with exhaustive matches: [`trace::TraceFormat`], [`verdict::FindingId`],
+//!   [`conformance::StateStatus`]. A new rule is a row in `FindingId`, one place in [`findings`], and a folder in `fixtures/`.
+
+pub mod app;
+pub mod cli;
+pub mod conformance;
+pub mod escape;
+pub mod evidence;
+pub mod findings;
+pub mod health;
+pub mod json;
+pub mod message;
+pub mod model;
+pub mod report;
+pub mod runner;
+pub mod secrets;
+pub mod settings;
+pub mod trace;
+pub mod verdict;
+pub mod workspace;

@@ -1,0 +1,91 @@
+//! Sentences of ours with words of others in them.
+//!
+//! All text from traces, models and results is hostile. A message keeps it apart from our own words, so that each sink
+//! can quote it in its own way.
+
+use std::fmt;
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Our words.
+    Say(String),
+    /// Words from a file: hostile.
+    Quote(String),
+}
+
+/// A sentence. Its [`Display`](fmt::Display) is plain text with the quotations in backticks; it is not safe for any sink.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Message(Vec<Part>);
+
+impl Message {
+    /// A sentence in which each `{}` stands for the next quotation.
+    #[must_use]
+    pub fn new(template: &str, quotes: &[&str]) -> Self {
+        let mut parts = Vec::new();
+        let mut quotes = quotes.iter();
+        let mut pieces = template.split("{}");
+        if let Some(first) = pieces.next().filter(|first| !first.is_empty()) {
+            parts.push(Part::Say(first.to_owned()));
+        }
+        for piece in pieces {
+            parts.push(Part::Quote(quotes.next().copied().unwrap_or_default().to_owned()));
+            if !piece.is_empty() {
+                parts.push(Part::Say(piece.to_owned()));
+            }
+        }
+        Self(parts)
+    }
+
+    /// The same with a further sentence behind it.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// The same with every quotation changed.
+    #[must_use]
+    pub fn map_quotes(self, change: impl Fn(&str) -> String) -> Self {
+        let parts = self.0.into_iter().map(|part| match part {
+            Part::Say(text) => Part::Say(text),
+            Part::Quote(text) => Part::Quote(change(&text)),
+        });
+        Self(parts.collect())
+    }
+
+    /// The pieces, in order.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Say(text) => f.write_str(text),
+            Part::Quote(text) => write!(f, "`{text}`"),
+        })
+    }
+}
+
+/// A list of quotations, separated by commas: the template for as many of them.
+#[must_use]
+pub fn list(count: usize) -> String {
+    vec!["{}"; count].join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotations_are_kept_apart() {
+        let message = Message::new("{} before {}", &["a {}", "b"]);
+        assert_eq!(message.to_string(), "`a {}` before `b`");
+        assert_eq!(message.parts().len(), 3);
+        assert_eq!(Message::new("plain", &[]).and(Message::new(", {}", &["x"])).to_string(), "plain, `x`");
+        assert_eq!(list(2), "{}, {}");
+    }
+}

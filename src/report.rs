@@ -1,0 +1,223 @@
+//! The view that every output reads: sorted, counted, free of secrets. Texts in it are still hostile; each output escapes
+//! them for its own sink.
+
+use crate::conformance::{Coverage, Seen, StateStatus};
+use crate::evidence::Claim;
+use crate::findings::Facts;
+use crate::health::{Check, Health, HealthStatus};
+use crate::message::{Message, Part};
+use crate::secrets::Secrets;
+use crate::trace::{Status, TraceFormat};
+use crate::verdict::{Class, Finding, FindingId, Verdict};
+
+pub mod annotations;
+pub mod diagram;
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+pub mod words;
+
+/// Where a model came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelSource {
+    /// It was named.
+    Explicit,
+    /// The execution graph that the trace is bound to.
+    BesideTrace,
+    /// The workspace's baseline.
+    Baseline,
+    /// It came with the product.
+    BuiltIn,
+}
+
+impl ModelSource {
+    /// The id in reports.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::BesideTrace => "beside-trace",
+            Self::Baseline => "baseline",
+            Self::BuiltIn => "built-in",
+        }
+    }
+}
+
+/// Which model was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelUsed {
+    /// Where it came from.
+    pub source: ModelSource,
+    /// Its file, where it has one.
+    pub path: Option<String>,
+    /// The digest of its bytes, `sha256:…`.
+    pub digest: String,
+}
+
+/// One essential state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateRow {
+    /// Its name.
+    pub id: String,
+    /// What became of it.
+    pub status: StateStatus,
+    /// The event that decides.
+    pub seen: Option<Seen>,
+    /// It guards the deployment.
+    pub guard: bool,
+}
+
+/// One event worth showing between the checkpoints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MomentRow {
+    /// Where.
+    pub seen: Seen,
+    /// Its state; `None` for an error.
+    pub state: Option<String>,
+    /// What became of it.
+    pub status: Status,
+    /// The error's text.
+    pub message: Option<String>,
+}
+
+/// The report on one deployment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The deployment.
+    pub deployment: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the agent says of itself.
+    pub claim: Claim,
+    /// The answer on health.
+    pub health: HealthStatus,
+    /// Each check.
+    pub checks: Vec<Check>,
+    /// How many states are covered.
+    pub coverage: Coverage,
+    /// The essential states, in the model's order.
+    pub states: Vec<StateRow>,
+    /// For each essential state, by number, those that come directly before it.
+    pub directly_before: Vec<Vec<usize>>,
+    /// Worst first.
+    pub findings: Vec<Finding>,
+    /// The model.
+    pub model: ModelUsed,
+    /// The trace's format.
+    pub format: Option<TraceFormat>,
+    /// The trace's file.
+    pub trace: Option<String>,
+    /// The trace's digest.
+    pub trace_digest: Option<String>,
+    /// Events that were judged.
+    pub events: u64,
+    /// Lines that could not be read.
+    pub unreadable: u64,
+    /// What happened, in order.
+    pub moments: Vec<MomentRow>,
+}
+
+impl Report {
+    /// Gathers the view.
+    #[must_use]
+    pub fn new(deployment: &str, facts: &Facts<'_>, findings: Vec<Finding>, model: ModelUsed, secrets: &Secrets) -> Self {
+        let of = facts.observation.model();
+        let name = |state: usize| secrets.blank(of.name(state));
+        let rows = facts.conformance.judgements.iter().enumerate().map(|(state, judgement)| StateRow {
+            id: name(state),
+            status: judgement.status(),
+            seen: judgement.seen(),
+            guard: of.is_guard(state),
+        });
+        let moments = facts.observation.moments().iter().map(|moment| MomentRow {
+            seen: moment.seen,
+            state: moment.state.map(name),
+            status: moment.status,
+            message: moment.message.as_deref().map(|text| secrets.blank(text)),
+        });
+        let blank = |text: &Option<String>| text.as_deref().map(|text| secrets.blank(text));
+        Self {
+            deployment: secrets.blank(deployment),
+            verdict: Verdict::of(&findings),
+            claim: facts.claim(),
+            health: facts.health.status,
+            checks: checks(facts.health, secrets),
+            coverage: facts.conformance.coverage,
+            states: rows.collect(),
+            directly_before: directly_before(facts),
+            findings: findings.into_iter().map(|finding| blank_finding(finding, secrets)).collect(),
+            model: ModelUsed { path: blank(&model.path), ..model },
+            format: facts.trace.format,
+            trace: blank(&facts.trace.file),
+            trace_digest: facts.trace.digest.clone(),
+            events: facts.observation.events(),
+            unreadable: facts.trace.reading.damage.count(),
+            moments: moments.collect(),
+        }
+    }
+
+    /// The agent says that it succeeded, and it is not so: the product's name for the problem.
+    #[must_use]
+    pub fn false_success(&self) -> bool {
+        self.claim == Claim::Succeeded && self.verdict != Verdict::VerifiedSuccess
+    }
+
+    /// The essential states that were not done: missing, failed, late or stale, in the model's order.
+    pub fn missing(&self) -> impl Iterator<Item = &str> {
+        self.states.iter().filter(|state| state.status.is_missing()).map(|state| state.id.as_str())
+    }
+
+    /// How many findings are more than a notice.
+    #[must_use]
+    pub fn findings_count(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.id.class() != Class::Notice).count()
+    }
+
+    /// There is a finding of a rule.
+    #[must_use]
+    pub fn has(&self, id: FindingId) -> bool {
+        self.findings.iter().any(|finding| finding.id == id)
+    }
+}
+
+fn checks(health: &Health, secrets: &Secrets) -> Vec<Check> {
+    let blank = |check: &Check| Check {
+        resource: secrets.blank(&check.resource),
+        status: check.status,
+        check: secrets.blank(&check.check),
+    };
+    health.checks.iter().map(blank).collect()
+}
+
+fn blank_finding(finding: Finding, secrets: &Secrets) -> Finding {
+    let blank = |text: Option<String>| text.map(|text| secrets.blank(&text));
+    Finding {
+        state: blank(finding.state),
+        file: blank(finding.file),
+        message: finding.message.map_quotes(|text| secrets.blank(text)),
+        ..finding
+    }
+}
+
+/// The transitive reduction of the order between essential states.
+fn directly_before(facts: &Facts<'_>) -> Vec<Vec<usize>> {
+    let model = facts.observation.model();
+    let direct = |b: usize| {
+        let before: Vec<usize> = model.before(b).collect();
+        let is_direct = |a: &usize| !before.iter().any(|between| model.precedes(*a, *between));
+        before.iter().copied().filter(is_direct).collect()
+    };
+    (0..model.essential()).map(direct).collect()
+}
+
+/// A message as plain text, its quotations cut to a length that can be shown and escaped for the sink.
+fn plain(message: &Message, escape: impl Fn(&str) -> String) -> String {
+    let parts = message.parts().iter().map(|part| match part {
+        Part::Say(text) => text.clone(),
+        Part::Quote(text) => format!("`{}`", escape(&crate::escape::cut(text, QUOTE_SHOWN))),
+    });
+    parts.collect()
+}
+
+/// Characters of a quotation that are shown.
+const QUOTE_SHOWN: usize = 200;

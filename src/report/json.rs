@@ -1,0 +1,168 @@
+//! The report for machines: versioned, stable keys, the same bytes for the same input. Schema:
+//! `docs/schemas/process-integrity-report.v1.schema.json`.
+
+use serde::Serialize;
+
+use super::Report;
+use crate::escape;
+use crate::verdict::Finding;
+
+/// The schema of the report.
+pub const SCHEMA: &str = "process-integrity-report/v1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    deployment_id: &'a str,
+    verdict: &'static str,
+    false_success: bool,
+    claim: &'static str,
+    health: HealthPart<'a>,
+    coverage: CoveragePart,
+    states: Vec<StatePart<'a>>,
+    missing: Vec<&'a str>,
+    findings: Vec<FindingPart<'a>>,
+    model: ModelPart<'a>,
+    trace: TracePart<'a>,
+}
+
+#[derive(Serialize)]
+struct HealthPart<'a> {
+    status: &'static str,
+    checks: Vec<CheckPart<'a>>,
+}
+
+#[derive(Serialize)]
+struct CheckPart<'a> {
+    resource: &'a str,
+    status: &'static str,
+    check: &'a str,
+}
+
+#[derive(Serialize)]
+struct CoveragePart {
+    covered: usize,
+    essential: usize,
+    percent: usize,
+    threshold: serde_json::Number,
+}
+
+#[derive(Serialize)]
+struct StatePart<'a> {
+    id: &'a str,
+    status: &'static str,
+    line: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct FindingPart<'a> {
+    id: &'static str,
+    class: &'static str,
+    state: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u64>,
+    offset: Option<u64>,
+    message: String,
+    hint: &'static str,
+    code: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ModelPart<'a> {
+    source: &'static str,
+    path: Option<&'a str>,
+    digest: &'a str,
+}
+
+#[derive(Serialize)]
+struct TracePart<'a> {
+    format: Option<&'static str>,
+    path: Option<&'a str>,
+    digest: Option<&'a str>,
+    events: u64,
+    unreadable: u64,
+}
+
+/// A threshold as a number: whole where it is.
+fn number(percent: f64) -> serde_json::Number {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let whole = percent as u64;
+    #[allow(clippy::float_cmp)]
+    let is_whole = percent.trunc() == percent;
+    if is_whole { whole.into() } else { serde_json::Number::from_f64(percent).unwrap_or_else(|| whole.into()) }
+}
+
+fn finding(finding: &Finding) -> FindingPart<'_> {
+    FindingPart {
+        id: finding.id.id(),
+        class: finding.id.class().id(),
+        state: finding.state.as_deref(),
+        file: finding.file.as_deref(),
+        line: finding.place.map(|place| place.line),
+        offset: finding.place.map(|place| place.offset),
+        message: finding.message.to_string(),
+        hint: finding.hint,
+        code: finding.code.map(|code| code.id()),
+    }
+}
+
+/// How a document is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// For people to read.
+    Pretty,
+    /// One line, for several documents in one stream.
+    Line,
+}
+
+/// The report as JSON, ending with a line break.
+#[must_use]
+pub fn render(report: &Report, layout: Layout) -> String {
+    let checks = report.checks.iter().map(|check| CheckPart {
+        resource: &check.resource,
+        status: check.status.id(),
+        check: &check.check,
+    });
+    let states = report.states.iter().map(|state| StatePart {
+        id: &state.id,
+        status: state.status.id(),
+        line: state.seen.map(|seen| seen.place.line),
+    });
+    let document = Document {
+        schema: SCHEMA,
+        deployment_id: &report.deployment,
+        verdict: report.verdict.id(),
+        false_success: report.false_success(),
+        claim: report.claim.id(),
+        health: HealthPart { status: report.health.id(), checks: checks.collect() },
+        coverage: CoveragePart {
+            covered: report.coverage.covered,
+            essential: report.coverage.essential,
+            percent: report.coverage.percent(),
+            threshold: number(report.coverage.threshold.percent()),
+        },
+        states: states.collect(),
+        missing: report.missing().collect(),
+        findings: report.findings.iter().map(finding).collect(),
+        model: ModelPart {
+            source: report.model.source.id(),
+            path: report.model.path.as_deref(),
+            digest: &report.model.digest,
+        },
+        trace: TracePart {
+            format: report.format.map(crate::trace::TraceFormat::id),
+            path: report.trace.as_deref(),
+            digest: report.trace_digest.as_deref(),
+            events: report.events,
+            unreadable: report.unreadable,
+        },
+    };
+    let text = match layout {
+        Layout::Pretty => serde_json::to_string_pretty(&document),
+        Layout::Line => serde_json::to_string(&document),
+    };
+    // The document holds texts and numbers only, which always serialize.
+    let mut text = escape::json(&text.unwrap_or_default());
+    text.push('\n');
+    text
+}

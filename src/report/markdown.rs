@@ -1,0 +1,225 @@
+//! The report as GitHub shows it: in the job summary and in a pull-request comment.
+
+use std::fmt::Write as _;
+
+use super::{MomentRow, QUOTE_SHOWN, Report, diagram, words};
+use crate::conformance::StateStatus;
+use crate::escape::{cut, markdown, markdown_cell_code, markdown_code};
+use crate::health::{CheckStatus, HealthStatus};
+use crate::message::{Message, Part};
+use crate::verdict::{Class, FindingId, Verdict};
+
+/// Rows of a table that are shown; a summary of a megabyte is dropped by the runner.
+const ROWS_SHOWN: usize = 100;
+
+/// What is known of the run that wrote the report. All texts may be hostile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The commit that was deployed.
+    pub commit: Option<String>,
+    /// The run of the workflow, and where to see it.
+    pub run: Option<(String, String)>,
+}
+
+/// The whole report.
+#[must_use]
+pub fn render(report: &Report, context: &Context) -> String {
+    let mut out = String::from("## 🧪 Post-Deployment Validation\n\n");
+    health(report, &mut out);
+    verdict(report, &mut out);
+    quote(report, &mut out);
+    findings(report, &mut out);
+    checkpoints(report, &mut out);
+    provenance(report, context, &mut out);
+    out
+}
+
+/// A message in Markdown, its quotations as code spans. `cell` escapes pipes as well.
+fn message(message: &Message, cell: bool) -> String {
+    let parts = message.parts().iter().map(|part| match part {
+        Part::Say(text) => text.clone(),
+        Part::Quote(text) if cell => markdown_cell_code(&cut(text, QUOTE_SHOWN)),
+        Part::Quote(text) => markdown_code(&cut(text, QUOTE_SHOWN)),
+    });
+    parts.collect()
+}
+
+fn health(report: &Report, out: &mut String) {
+    out.push_str("### Resource Health\n| Resource | Status | Check |\n|----------|:------:|-------|\n");
+    let mut checks: Vec<_> = report.checks.iter().collect();
+    // What is wrong comes first, so that a cut never hides it. The sort is stable.
+    checks.sort_by_key(|check| check.status);
+    for check in checks.iter().take(ROWS_SHOWN) {
+        let sign = match check.status {
+            CheckStatus::Pass => "✅",
+            CheckStatus::Warn => "⚠️",
+            CheckStatus::Fail => "❌",
+            CheckStatus::Skip => "⏭️",
+            CheckStatus::Unknown => "❔",
+        };
+        let (resource, seen) = (markdown(&cut(&check.resource, 100)), markdown(&cut(&check.check, QUOTE_SHOWN)));
+        let _ = writeln!(out, "| {resource} | {sign} | {seen} |");
+    }
+    if checks.is_empty() {
+        let nothing = match report.health {
+            HealthStatus::Unreadable => "the results cannot be read",
+            HealthStatus::Unhealthy => "the tests failed",
+            HealthStatus::Healthy | HealthStatus::NotTested => "nothing was tested",
+        };
+        let _ = writeln!(out, "| – | ❔ | {nothing} |");
+    }
+    more(checks.len(), 3, out);
+    out.push('\n');
+}
+
+/// The row that says how many were not shown.
+fn more(count: usize, columns: usize, out: &mut String) {
+    if count > ROWS_SHOWN {
+        let _ = writeln!(out, "| … and {} more |{}", count - ROWS_SHOWN, " |".repeat(columns - 1));
+    }
+}
+
+fn verdict(report: &Report, out: &mut String) {
+    let (title, coverage) = (report.verdict.title(), &report.coverage);
+    let _ = writeln!(out, "### Process Integrity\n| Verdict | {} {title} |", report.verdict.sign());
+    out.push_str("|---------|---------------------|\n");
+    let _ = writeln!(
+        out,
+        "| Coverage | {}/{} essential states ({}%) |",
+        coverage.covered,
+        coverage.essential,
+        coverage.percent()
+    );
+    let missing: Vec<&str> = report.missing().collect();
+    if !missing.is_empty() {
+        let shown: Vec<String> =
+            missing.iter().take(ROWS_SHOWN).map(|state| markdown_cell_code(&cut(state, 100))).collect();
+        let rest = match missing.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(out, "| Missing | {}{rest} |", shown.join(", "));
+    }
+    if report.false_success() {
+        out.push_str("| False success | the deployment claims to have succeeded |\n");
+    }
+    if report.has(FindingId::GateOverridden) {
+        out.push_str("| Gate | 🔓 overridden by a person |\n");
+    }
+    out.push('\n');
+}
+
+fn quote(report: &Report, out: &mut String) {
+    let _ = writeln!(out, "> {} **{}**", report.verdict.sign(), words::headline(report));
+    for sentence in words::consequences(report) {
+        let _ = writeln!(out, "> {}", message(&sentence, false));
+    }
+    for finding in report.findings.iter().filter(|finding| finding.id == FindingId::GateOverridden) {
+        let _ = writeln!(out, "> 🔓 {}.", message(&finding.message, false));
+    }
+    if let Some(action) = words::action(report) {
+        let _ = writeln!(out, ">\n> **Action required:** {action}");
+    }
+    out.push('\n');
+}
+
+fn folded(title: &str, out: &mut String, body: impl FnOnce(&mut String)) {
+    let _ = writeln!(out, "<details>\n<summary>{title}</summary>\n");
+    body(out);
+    out.push_str("\n</details>\n\n");
+}
+
+fn findings(report: &Report, out: &mut String) {
+    if report.findings.is_empty() {
+        return;
+    }
+    folded(&format!("Findings ({})", report.findings.len()), out, |out| {
+        out.push_str("| Class | Finding | Where | What | What to do |\n|---|---|---|---|---|\n");
+        for finding in report.findings.iter().take(ROWS_SHOWN) {
+            let class = match finding.id.class() {
+                Class::Failure => "❌ failure",
+                Class::Violation => "⚠️ violation",
+                Class::Agent => "⚠️ agent",
+                Class::Notice => "ℹ️ notice",
+            };
+            let file = finding.file.as_deref().map(|file| markdown_cell_code(&cut(file, 120)));
+            let place = match (file, finding.place) {
+                (Some(file), Some(place)) => format!("{file} line {}", place.line),
+                (Some(file), None) => file,
+                (None, _) => String::new(),
+            };
+            let code = finding.code.map_or(String::new(), |code| format!(" ({})", code.id()));
+            let what = message(&finding.message, true);
+            let _ = writeln!(out, "| {class} | {}{code} | {place} | {what} | {} |", finding.id.id(), finding.hint);
+        }
+        more(report.findings.len(), 5, out);
+    });
+}
+
+fn checkpoints(report: &Report, out: &mut String) {
+    folded("Checkpoints", out, |out| {
+        out.push_str("| | Checkpoint | Status | Line | In between |\n|:-:|---|---|---:|---|\n");
+        for (at, state) in report.states.iter().take(ROWS_SHOWN).enumerate() {
+            let sign = match state.status {
+                StateStatus::Covered => "✔",
+                StateStatus::OutOfOrder => "⇅",
+                StateStatus::Missing | StateStatus::Failed | StateStatus::Late | StateStatus::Stale => "✘",
+            };
+            let line = state.seen.map_or("–".to_owned(), |seen| seen.place.line.to_string());
+            let between: Vec<String> = super::terminal::between(report, at).take(5).map(moment).collect();
+            let name = markdown_cell_code(&cut(&state.id, 100));
+            let _ = writeln!(out, "| {sign} | {name} | {} | {line} | {} |", state.status.id(), between.join(", "));
+        }
+        more(report.states.len(), 5, out);
+        let _ = write!(out, "\n```mermaid\n{}```\n", diagram::mermaid(report));
+    });
+}
+
+fn moment(moment: &MomentRow) -> String {
+    let name = moment.state.as_deref().map_or("error".to_owned(), |state| markdown_cell_code(&cut(state, 60)));
+    format!("{name} {} (line {})", moment.status.word(), moment.seen.place.line)
+}
+
+fn provenance(report: &Report, context: &Context, out: &mut String) {
+    folded("What was judged, and by which model", out, |out| {
+        let _ = writeln!(out, "- Deployment: {}", markdown_code(&cut(&report.deployment, 120)));
+        let claim = report.claim.id();
+        let _ = writeln!(out, "- Claim of the deployment: {claim}; health: {}", report.health.id());
+        let path = |path: &Option<String>| path.as_deref().map_or(String::new(), |p| format!(" {}", markdown_code(&cut(p, 200))));
+        let model = &report.model;
+        let _ = writeln!(out, "- Model: {}{}, `{}`", model.source.id(), path(&model.path), model.digest);
+        let digest = report.trace_digest.as_deref().map_or(String::new(), |digest| format!(", `{digest}`"));
+        let format = report.format.map_or("none", crate::trace::TraceFormat::title);
+        let _ = writeln!(
+            out,
+            "- Trace: {format}{}{digest}; {} events judged, {} lines unreadable",
+            path(&report.trace),
+            report.events,
+            report.unreadable
+        );
+        if let Some(commit) = &context.commit {
+            let _ = writeln!(out, "- Commit: {}", markdown_code(&cut(commit, 64)));
+        }
+        if let Some((run, url)) = &context.run {
+            let _ = writeln!(out, "- Run: [{}]({})", markdown(&cut(run, 40)), link(url));
+        }
+    });
+    if report.verdict == Verdict::VerifiedSuccess {
+        out.push_str("_Process Integrity found nothing to hold against this deployment._\n");
+    } else {
+        out.push_str("_Process Integrity detects; it blocks nothing._\n");
+    }
+}
+
+/// The target of a link. The URL is made of the environment's parts; what has no place in one is percent-encoded.
+fn link(url: &str) -> String {
+    let mut out = String::new();
+    for byte in url.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'*+,;=%".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,148 @@
+//! Which events of a file are judged: those of its last run, and of the folder's own deployment.
+//!
+//! Which run is the last one is known at the end only. So a file is read once with [`Pick::First`], and where
+//! [`RunFilter::last`] then names another run, a second time with [`Pick::Run`]. Nothing but ids is kept.
+
+use std::collections::HashSet;
+
+use super::{Event, Place};
+
+/// Which run's events are let through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pick {
+    /// The first run of the file.
+    First,
+    /// The run with this id.
+    Run(String),
+}
+
+/// Whether an event is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It belongs to the run that is judged.
+    Judged,
+    /// It belongs to another run of this deployment.
+    OtherRun,
+    /// It names another deployment: set aside, covers nothing.
+    Foreign,
+}
+
+/// Sorts events into the run that is judged and the rest.
+#[derive(Debug)]
+pub struct RunFilter {
+    deployment: Option<String>,
+    pick: Pick,
+    current: Option<String>,
+    first: Option<String>,
+    seen: HashSet<String>,
+    foreign: u64,
+    first_foreign: Option<(Place, String)>,
+}
+
+/// Distinct runs that are counted; a file with more says "more than".
+const RUNS_COUNTED: usize = 1_000;
+
+impl RunFilter {
+    /// A filter for one reading of a file. `deployment` is the folder's, where it is known.
+    #[must_use]
+    pub fn new(deployment: Option<String>, pick: Pick) -> Self {
+        Self {
+            deployment,
+            pick,
+            current: None,
+            first: None,
+            seen: HashSet::new(),
+            foreign: 0,
+            first_foreign: None,
+        }
+    }
+
+    /// Looks at the next event of the file.
+    pub fn admit(&mut self, event: &Event<'_>) -> Admission {
+        if let (Some(own), Some(named)) = (&self.deployment, &event.deployment) {
+            if own != named {
+                self.foreign += 1;
+                self.first_foreign.get_or_insert_with(|| (event.place, named.to_string()));
+                return Admission::Foreign;
+            }
+        }
+        if let Some(run) = event.run.as_deref() {
+            if self.current.as_deref() != Some(run) {
+                if self.seen.len() <= RUNS_COUNTED && !self.seen.contains(run) {
+                    self.seen.insert(run.to_owned());
+                }
+                self.first.get_or_insert_with(|| run.to_owned());
+                self.current = Some(run.to_owned());
+            }
+        }
+        // An event without a run id belongs to the run before it, leading ones to the first run.
+        let run = self.current.as_ref().or(self.first.as_ref());
+        let judged = match &self.pick {
+            Pick::First => run == self.first.as_ref(),
+            // A second reading is for a run that is not the first, so leading events are not its own.
+            Pick::Run(id) => run == Some(id),
+        };
+        if judged { Admission::Judged } else { Admission::OtherRun }
+    }
+
+    /// The run that must be judged instead, where the last run is not the first one.
+    #[must_use]
+    pub fn last(&self) -> Option<&str> {
+        self.current.as_deref().filter(|last| self.first.as_deref() != Some(last))
+    }
+
+    /// How many runs the file holds, and whether there may be more than that.
+    #[must_use]
+    pub fn runs(&self) -> (usize, bool) {
+        (self.seen.len().min(RUNS_COUNTED), self.seen.len() > RUNS_COUNTED)
+    }
+
+    /// How many events named another deployment, and where the first of them stands and what it names.
+    #[must_use]
+    pub fn foreign(&self) -> (u64, Option<&(Place, String)>) {
+        (self.foreign, self.first_foreign.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Status;
+
+    fn judged(ids: &[Option<&str>], pick: Pick) -> (Vec<usize>, Option<String>, usize) {
+        let mut filter = RunFilter::new(None, pick);
+        let mut judged = Vec::new();
+        for (at, id) in ids.iter().enumerate() {
+            let mut event = Event::new("a", Status::Completed, Place::default());
+            event.run = id.map(Into::into);
+            if filter.admit(&event) == Admission::Judged {
+                judged.push(at);
+            }
+        }
+        (judged, filter.last().map(str::to_owned), filter.runs().0)
+    }
+
+    #[test]
+    fn an_event_without_a_run_belongs_to_the_run_before_it() {
+        let ids = [None, Some("1"), None, Some("2"), None, Some("1"), Some("2")];
+        let (first, last, runs) = judged(&ids, Pick::First);
+        assert_eq!((first, last.as_deref(), runs), (vec![0, 1, 2, 5], Some("2"), 2));
+        assert_eq!(judged(&ids, Pick::Run("2".to_owned())).0, [3, 4, 6]);
+        assert_eq!(judged(&[None, None], Pick::First), (vec![0, 1], None, 0));
+        assert_eq!(judged(&[Some("1"), Some("2"), Some("1")], Pick::First), (vec![0, 2], None, 2));
+    }
+
+    #[test]
+    fn a_foreign_event_is_set_aside_and_starts_no_run() {
+        let mut filter = RunFilter::new(Some("mine".to_owned()), Pick::First);
+        let mut event = Event::new("a", Status::Completed, Place::default());
+        event.deployment = Some("other".into());
+        event.run = Some("9".into());
+        assert_eq!(filter.admit(&event), Admission::Foreign);
+        event.deployment = None;
+        event.run = Some("1".into());
+        assert_eq!(filter.admit(&event), Admission::Judged);
+        assert_eq!(filter.last(), None);
+        assert_eq!(filter.foreign().0, 1);
+    }
+}

@@ -1,0 +1,82 @@
+//! Which format a trace is in: by what stands in it, not by its name.
+
+use serde_json::Value;
+
+use super::{TraceFormat, git_ape};
+use crate::json;
+
+/// How many bytes of a file's beginning [`sniff`] wants to see.
+pub const HEAD: usize = 64 << 10;
+
+/// Tells the format from the beginning of a file. What nothing speaks against is `trace.jsonl`, whose reader
+/// reports every line that it cannot read.
+#[must_use]
+pub fn sniff(head: &[u8]) -> TraceFormat {
+    let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+    let records = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(20);
+    let mut first = true;
+    for line in records {
+        let whole = json::parse(line.as_bytes()).ok();
+        if let Some(format) = whole.as_ref().and_then(of_record) {
+            return format;
+        }
+        if first && !whole.is_some_and(|value| value.is_object()) {
+            // No record a line: a document over many lines, or one whose first line goes beyond the head.
+            return of_document(&text);
+        }
+        first = false;
+    }
+    TraceFormat::GitApeJsonl
+}
+
+fn of_record(record: &Value) -> Option<TraceFormat> {
+    let schema = json::text(record, "schemaVersion").unwrap_or("");
+    if schema.starts_with(git_ape::SCHEMA_FAMILY) {
+        return Some(TraceFormat::GitApeV1);
+    }
+    if record.get("resourceSpans").or_else(|| record.get("resource_spans")).is_some_and(Value::is_array) {
+        return Some(TraceFormat::Otlp);
+    }
+    let typed = json::text(record, "type").is_some_and(|kind| !kind.is_empty());
+    let copilot = typed && record.get("data").is_some_and(Value::is_object) && json::present(record, "state").is_none();
+    copilot.then_some(TraceFormat::CopilotEvents)
+}
+
+fn of_document(text: &str) -> TraceFormat {
+    if !text.trim_start().starts_with('{') {
+        return TraceFormat::GitApeJsonl;
+    }
+    // The document's own keys come before anything that an event could quote, in all that write these formats.
+    let quoted = format!("\"{}", git_ape::SCHEMA_FAMILY);
+    let git_ape = text.find(&quoted);
+    let otlp = [text.find("\"resourceSpans\""), text.find("\"resource_spans\"")].into_iter().flatten().min();
+    match (git_ape, otlp) {
+        (Some(git_ape), Some(otlp)) if otlp < git_ape => TraceFormat::Otlp,
+        (Some(_), _) => TraceFormat::GitApeV1,
+        (None, Some(_)) => TraceFormat::Otlp,
+        (None, None) => TraceFormat::GitApeJsonl,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_their_content() {
+        for (head, format) in [
+            ("", TraceFormat::GitApeJsonl),
+            ("### log ###\n", TraceFormat::GitApeJsonl),
+            ("{\"state\":\"a\"}\n", TraceFormat::GitApeJsonl),
+            ("{\"state\":\"a\",\"type\":\"x\",\"data\":{}}\n", TraceFormat::GitApeJsonl),
+            ("{\"type\":\"session.start\",\"data\":{}}\n", TraceFormat::CopilotEvents),
+            ("{\"x\":1}\n{\"type\":\"skill.invoked\",\"data\":{}}\n", TraceFormat::CopilotEvents),
+            ("{\"resourceSpans\":[]}\n", TraceFormat::Otlp),
+            ("{\n \"resource_spans\": [\n", TraceFormat::Otlp),
+            ("{\"schemaVersion\":\"git-ape-execution-trace/v1\"}", TraceFormat::GitApeV1),
+            ("\u{feff}{\n\"schemaVersion\": \"git-ape-execution-trace/v2\",", TraceFormat::GitApeV1),
+        ] {
+            assert_eq!(sniff(head.as_bytes()), format, "{head}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Status words, and what several of them in one record amount to.
+
+use std::borrow::Cow;
+
+/// What became of a state, from best to worst: of several in one record the worst counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// It was done. Nothing else covers a state.
+    Completed,
+    /// It began.
+    Started,
+    /// It was left out.
+    Skipped,
+    /// A word outside of the table.
+    Unknown,
+    /// It did not succeed: failed, blocked, denied, cancelled, ran out of time.
+    Failed,
+    /// It broke.
+    Error,
+}
+
+impl Status {
+    /// The word of our own for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Started => "started",
+            Self::Skipped => "skipped",
+            Self::Unknown => "unknown",
+            Self::Failed => "failed",
+            Self::Error => "error",
+        }
+    }
+
+    /// `error` counts wherever `failed` does.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Failed | Self::Error => true,
+            Self::Completed | Self::Started | Self::Skipped | Self::Unknown => false,
+        }
+    }
+
+    /// The status that a whole text stands for, if it is a word of the table. Case does not matter; hyphens,
+    /// underscores and blanks are alike.
+    #[must_use]
+    pub fn of_word(text: &str) -> Option<Self> {
+        // Longest word of the table: `not_applicable`.
+        let text = text.trim();
+        if text.len() > 14 {
+            return None;
+        }
+        let word: String = text
+            .chars()
+            .map(|c| if matches!(c, '-' | ' ') { '_' } else { c.to_ascii_lowercase() })
+            .collect();
+        Some(match word.as_str() {
+            "completed" | "complete" | "passed" | "pass" | "succeeded" | "success" | "ok" | "done"
+            | "approved" | "confirmed" | "evaluated" | "validated" | "overridden" | "true" => Self::Completed,
+            "failed" | "fail" | "failure" | "blocked" | "rejected" | "denied" | "unhealthy" | "timeout"
+            | "timed_out" | "cancelled" | "aborted" | "declined" | "false" => Self::Failed,
+            "skipped" | "skip" | "not_run" | "not_applicable" | "n/a" | "none" => Self::Skipped,
+            "started" | "start" | "running" | "in_progress" | "pending" | "queued" | "delegated" => Self::Started,
+            "error" | "errored" | "exception" | "crashed" => Self::Error,
+            _ => return None,
+        })
+    }
+
+    /// What a free text beside a status says against it: `rejected-no-pull-request` is a rejection, `draft` and
+    /// `2 medium findings` are nothing. `None` where it says nothing.
+    #[must_use]
+    pub fn of_free_text(text: &str) -> Option<Self> {
+        match Self::of_first_word(text) {
+            // "error budget kept" and "started late" are no status unless that word is all there is.
+            Some(Self::Started | Self::Error) => Self::of_word(text),
+            other => other,
+        }
+    }
+
+    /// As [`Status::of_free_text`], but a first word of the started and error rows counts as well: the `result` of a
+    /// git-ape node.
+    #[must_use]
+    pub fn of_first_word(text: &str) -> Option<Self> {
+        match Self::of_word(text) {
+            Some(Self::Completed) => return None,
+            Some(worse) => return Some(worse),
+            None => {}
+        }
+        let text = text.trim_start();
+        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        match Self::of_word(first) {
+            // "none of the findings block" says nothing of the state.
+            Some(Self::Skipped) if first.eq_ignore_ascii_case("none") => None,
+            Some(Self::Completed) | None => None,
+            worse => worse,
+        }
+    }
+
+    /// The word is the one by which a person overrides a gate.
+    #[must_use]
+    pub fn is_override(text: &str) -> bool {
+        let text = text.trim_start();
+        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        first.eq_ignore_ascii_case("overridden")
+    }
+}
+
+/// What a record says of its status, key by key. Absent is absent or null.
+#[derive(Debug, Default)]
+pub(crate) struct Said<'a> {
+    /// `status`, `outcome`: words that must be of the table.
+    pub(crate) words: Vec<Word<'a>>,
+    /// `result`: a word where it stands alone, free text beside a status.
+    pub(crate) result: Option<Word<'a>>,
+    /// `success`.
+    pub(crate) success: Option<Word<'a>>,
+    /// `level` is `error`.
+    pub(crate) level_error: bool,
+    /// `action` or `phase`.
+    pub(crate) action: Option<Word<'a>>,
+    /// `error` is there and not empty.
+    pub(crate) error_text: bool,
+}
+
+/// The value of a key that bears a status.
+#[derive(Debug, Clone)]
+pub(crate) enum Word<'a> {
+    /// A string.
+    Text(Cow<'a, str>),
+    /// A bool.
+    Bool(bool),
+    /// Anything else, which no table has.
+    Other,
+}
+
+impl Word<'_> {
+    fn status(&self) -> Status {
+        match self {
+            Self::Text(text) => Status::of_word(text).unwrap_or(Status::Unknown),
+            Self::Bool(true) => Status::Completed,
+            Self::Bool(false) => Status::Failed,
+            Self::Other => Status::Unknown,
+        }
+    }
+
+    fn known(&self) -> Option<Status> {
+        Some(self.status()).filter(|status| *status != Status::Unknown)
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Bool(_) | Self::Other => None,
+        }
+    }
+}
+
+/// The verdict over a record's status keys.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Resolved<'a> {
+    pub(crate) status: Status,
+    pub(crate) unknown_word: Option<Cow<'a, str>>,
+    pub(crate) overridden: bool,
+    /// The record has no status at all but was an invocation.
+    pub(crate) invoked: bool,
+}
+
+impl<'a> Said<'a> {
+    /// Weighs all keys: the worst counts.
+    pub(crate) fn resolve(mut self) -> Resolved<'a> {
+        let mut worst: Option<(Status, Option<&Word<'a>>)> = None;
+        let mut take = |status: Status, word| {
+            if worst.is_none_or(|(known, _)| status > known) {
+                worst = Some((status, word));
+            }
+        };
+        for word in &self.words {
+            take(word.status(), Some(word));
+        }
+        if let Some(success) = &self.success {
+            take(if matches!(success, Word::Bool(_)) { success.status() } else { Status::Unknown }, Some(success));
+        }
+        if self.level_error {
+            take(Status::Error, None);
+        }
+        let beside = !self.words.is_empty() || self.success.is_some();
+        let action = self.action.as_ref().and_then(Word::known);
+        // Alone, `result` is the status. Beside one it is free text; so it is beside an action that is a word of the
+        // table, unless it is such a word itself.
+        let result_alone = match &self.result {
+            Some(result) if !beside => (action.is_none() || result.known().is_some()).then_some(result),
+            _ => None,
+        };
+        if let Some(result) = result_alone {
+            take(result.status(), Some(result));
+        } else if let Some(status) = self.result.as_ref().and_then(Word::text).and_then(Status::of_free_text) {
+            take(status, self.result.as_ref());
+        }
+        let any = beside || self.level_error || result_alone.is_some();
+        let mut invoked = false;
+        if !any && self.error_text {
+            take(Status::Failed, None);
+        } else if let Some(status) = action {
+            if !any || status.is_failure() {
+                take(status, self.action.as_ref());
+            }
+        } else if !any {
+            let action = self.action.as_ref().and_then(Word::text).unwrap_or("");
+            if matches!(action.to_ascii_lowercase().as_str(), "delegate" | "start" | "enter" | "begin") {
+                take(Status::Started, None);
+            } else {
+                invoked = action.eq_ignore_ascii_case("skill_invoke");
+                take(Status::Completed, None);
+            }
+        }
+        let (status, word) = worst.unwrap_or((Status::Completed, None));
+        let unknown_word = match (status, word) {
+            (Status::Unknown, Some(Word::Text(text))) => Some(text.clone()),
+            _ => None,
+        };
+        let overridden = self.words.drain(..).chain(self.result).chain(self.action).any(|word| match word {
+            Word::Text(text) => Status::is_override(&text),
+            Word::Bool(_) | Word::Other => false,
+        });
+        Resolved { status, unknown_word, overridden, invoked }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_match_whatever_their_case_and_joints() {
+        for (word, status) in [
+            ("Timed Out", Status::Failed),
+            ("NOT-RUN", Status::Skipped),
+            ("n/a", Status::Skipped),
+            ("In_Progress", Status::Started),
+            ("Crashed", Status::Error),
+            ("overridden", Status::Completed),
+        ] {
+            assert_eq!(Status::of_word(word), Some(status), "{word}");
+        }
+        assert_eq!(Status::of_word("completed successfully"), None);
+        assert_eq!(Status::of_word(""), None);
+    }
+
+    #[test]
+    fn free_text_speaks_only_against_a_status() {
+        assert_eq!(Status::of_free_text("rejected-no-pull-request"), Some(Status::Failed));
+        assert_eq!(Status::of_free_text("Skipped: no change"), Some(Status::Skipped));
+        assert_eq!(Status::of_free_text("running"), Some(Status::Started));
+        for nothing in ["draft", "2 medium findings", "none blocking", "error budget kept", "passed", "started late", ""] {
+            assert_eq!(Status::of_free_text(nothing), None, "{nothing}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Timestamps: RFC 3339, or a Unix time whose unit its size tells.
+
+use chrono::{DateTime, NaiveDateTime};
+
+/// When an event was recorded. Only distances and order are used, so the unit is microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// The record has no time.
+    Absent,
+    /// With a zone, or counted from the epoch: microseconds since 1970 in UTC.
+    Zoned(i64),
+    /// A local time without a zone: microseconds as if it were UTC.
+    Naive(i64),
+    /// There is something, but no time.
+    Unreadable,
+}
+
+impl Time {
+    /// Microseconds since 1970, where the time is readable.
+    #[must_use]
+    pub fn micros(self) -> Option<i64> {
+        match self {
+            Self::Zoned(micros) | Self::Naive(micros) => Some(micros),
+            Self::Absent | Self::Unreadable => None,
+        }
+    }
+
+    /// Reads a text: RFC 3339, the same without a zone, or the digits of a Unix time.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        let text = text.trim();
+        if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+            return Self::Zoned(time.timestamp_micros());
+        }
+        for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"] {
+            if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
+                return Self::Naive(time.and_utc().timestamp_micros());
+            }
+        }
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+            return Self::Unreadable;
+        }
+        match text.parse::<i64>() {
+            Ok(number) => Self::of_integer(number.into()),
+            Err(_) => text.parse().map_or(Self::Unreadable, Self::of_float),
+        }
+    }
+
+    /// Reads a Unix time in seconds, milli-, micro- or nanoseconds: a time after 1973 in the one unit is a time
+    /// before 1973 in the next, which no deployment has.
+    #[must_use]
+    pub fn of_integer(number: i128) -> Self {
+        let micros = match number.unsigned_abs() {
+            0..100_000_000_000 => number * 1_000_000,
+            100_000_000_000..100_000_000_000_000 => number * 1_000,
+            100_000_000_000_000..100_000_000_000_000_000 => number,
+            _ => number.div_euclid(1_000),
+        };
+        i64::try_from(micros).map_or(Self::Unreadable, Self::Zoned)
+    }
+
+    /// As [`Time::of_integer`], with a fraction.
+    #[must_use]
+    pub fn of_float(number: f64) -> Self {
+        let magnitude = number.abs();
+        let micros = if magnitude < 1e11 {
+            number * 1e6
+        } else if magnitude < 1e14 {
+            number * 1e3
+        } else if magnitude < 1e17 {
+            number
+        } else {
+            number / 1e3
+        };
+        // A double holds whole numbers up to 2^53, far beyond any date in microseconds.
+        if micros.abs() < 9e18 {
+            #[allow(clippy::cast_possible_truncation)]
+            Self::Zoned(micros as i64)
+        } else {
+            Self::Unreadable
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_one_moment_is_the_same_moment() {
+        let moment = Time::Zoned(1_791_201_600_000_000);
+        for text in [
+            "2026-10-05T12:00:00Z",
+            "2026-10-05T12:00:00.000Z",
+            "2026-10-05T14:00:00+02:00",
+            "2026-10-05 12:00:00Z",
+            "1791201600",
+            "1791201600000",
+            "1791201600000000",
+            "1791201600000000000",
+            "1791201600.0",
+        ] {
+            assert_eq!(Time::of_text(text), moment, "{text}");
+        }
+        assert_eq!(Time::of_float(1_791_201_600.0), moment);
+        assert_eq!(Time::of_text("2026-10-05T12:00:00"), Time::Naive(1_791_201_600_000_000));
+    }
+
+    #[test]
+    fn what_is_no_time_is_told() {
+        for text in ["at noon", "", "2026-13-05T12:00:00Z", "12:00", "1.2.3", "99999999999999999999999999999", "-"] {
+            assert_eq!(Time::of_text(text), Time::Unreadable, "{text}");
+        }
+        assert_eq!(Time::of_integer(i128::from(u64::MAX) * 1_000_000), Time::Unreadable);
+    }
+}
