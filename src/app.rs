@@ -2,10 +2,14 @@
 
 use std::ffi::OsString;
 
+pub mod action;
 pub mod check;
 pub mod command;
 mod discover;
+pub mod guard;
 pub mod job;
+
+use crate::settings;
 
 /// What was run, and how it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,9 +22,16 @@ pub enum Start {
 
 /// Runs as the action or as the command, as arguments and environment say.
 pub fn start(arguments: &[OsString]) -> Start {
-    let surroundings = command::Surroundings {
-        no_color: std::env::var("NO_COLOR").ok(),
-        term: std::env::var("TERM").ok(),
-    };
-    Start::Command(command::run(arguments, &surroundings))
+    guard::quiet_panics();
+    let environment = settings::environment(std::env::vars_os());
+    let bare = arguments.len() < 2;
+    if bare && settings::in_actions(&environment) {
+        let _ = guard::isolated(|| action::run(&environment));
+        return Start::Action;
+    }
+    if bare {
+        return Start::Command(command::usage());
+    }
+    let ending = guard::isolated(|| command::run(arguments, &settings::Terminal::read(&environment)));
+    Start::Command(ending.unwrap_or(command::Ending::CouldNotRun))
 }

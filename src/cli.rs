@@ -7,10 +7,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Finds false successes: proves from a deployment's trace that the mandatory checkpoints really happened, and from its
 /// test results that the resources really work.
 #[derive(Debug, Parser)]
-#[command(name = "process-integrity", version, max_term_width = 100, after_help = "\
+#[command(
+    name = "process-integrity",
+    version,
+    max_term_width = 100,
+    after_help = "\
 Exit codes: 0 verified success, 1 any other verdict, 2 could not run.
 
-Without arguments, inside of GitHub Actions, it runs as the action and takes its inputs from the step.")]
+Without arguments, inside of GitHub Actions, it runs as the action and takes its inputs from the step."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -132,9 +132,9 @@ impl Judgement {
         match self {
             Self::Missing => None,
             Self::Covered(seen) | Self::Failed { attempt: seen, .. } => Some(*seen),
-            Self::Late { completed, .. } | Self::Stale { completed, .. } | Self::OutOfOrder { completed, .. } => {
-                Some(*completed)
-            }
+            Self::Late { completed, .. }
+            | Self::Stale { completed, .. }
+            | Self::OutOfOrder { completed, .. } => Some(*completed),
         }
     }
 }
@@ -221,13 +221,22 @@ pub fn judge(observation: &Observation<'_>) -> Conformance {
                 Some(Reversal::Stale) => {
                     if let Some(judgement @ None) = judgements.get_mut(b) {
                         let deployment = observation.last_deployment().filter(|_| model.is_guard(b));
-                        *judgement =
-                            Some(Judgement::Stale { completed: b_seen, other: a, redone: a_seen, deployment });
+                        *judgement = Some(Judgement::Stale {
+                            completed: b_seen,
+                            other: a,
+                            redone: a_seen,
+                            deployment,
+                        });
                     }
                 }
                 Some(Reversal::OutOfOrder) => {
-                    let pair =
-                        Disorder { before: a, before_seen: a_seen, after: b, after_seen: b_seen, deployment: None };
+                    let pair = Disorder {
+                        before: a,
+                        before_seen: a_seen,
+                        after: b,
+                        after_seen: b_seen,
+                        deployment: None,
+                    };
                     if let Some(first @ None) = disorders.get_mut(b) {
                         *first = Some(pair);
                     }
@@ -243,8 +252,7 @@ pub fn judge(observation: &Observation<'_>) -> Conformance {
     };
     let covered = order::largest_in_order(&eligible, conflict);
     let judgements = settle(model, judgements, &covered, &seen, &conflict);
-    let coverage =
-        Coverage { covered: covered.count_ones(..), essential, threshold: model.threshold() };
+    let coverage = Coverage { covered: covered.count_ones(..), essential, threshold: model.threshold() };
     Conformance { judgements, disorders: disorders.into_iter().flatten().collect(), coverage }
 }
 

@@ -82,7 +82,9 @@ pub fn markdown(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            '_' if before.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric) => out.push(c),
+            '_' if before.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric) => {
+                out.push(c)
+            }
             '_' => out.push_str("\\_"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -124,7 +126,8 @@ fn ends_with(text: &str, word: &str) -> bool {
 /// For Markdown: a code span, in which nothing is mark-up. Not for a table cell.
 #[must_use]
 pub fn markdown_code(text: &str) -> String {
-    let text = visible(text);
+    // No comment would begin there, but a search for hidden markers must not find one either.
+    let text = visible(text).replace("<!--", "<\u{200b}!--");
     if text.trim().is_empty() {
         return "(empty)".to_owned();
     }
@@ -208,10 +211,15 @@ mod tests {
 
     #[test]
     fn plain_names_stay_as_they_are_in_markdown() {
-        for plain in ["func-api-dev-eastus", "HTTP 200, runtime healthy", "storage_account_01", "a/b.c (d)", "12:00"] {
+        for plain in
+            ["func-api-dev-eastus", "HTTP 200, runtime healthy", "storage_account_01", "a/b.c (d)", "12:00"]
+        {
             assert_eq!(markdown(plain), plain);
         }
-        assert_eq!(markdown("@octo #12 GH-3 https://x www.x"), "@\u{200b}octo #\u{200b}12 GH-\u{200b}3 https:\u{200b}//x www\u{200b}.x");
+        assert_eq!(
+            markdown("@octo #12 GH-3 https://x www.x"),
+            "@\u{200b}octo #\u{200b}12 GH-\u{200b}3 https:\u{200b}//x www\u{200b}.x"
+        );
         assert_eq!(markdown("<!-- **a** | [b](c) _d_"), "&lt;!-- \\*\\*a\\*\\* \\| \\[b\\](c) \\_d\\_");
     }
 

@@ -237,7 +237,9 @@ impl Evidence {
     /// The deployment that the folder is of, where a file in it says so.
     #[must_use]
     pub fn deployment_id(&self) -> Option<&str> {
-        let id = |file: &'_ Document<Record>| file.read().and_then(|record| record.deployment_id.clone()).is_some();
+        let id = |file: &'_ Document<Record>| {
+            file.read().and_then(|record| record.deployment_id.clone()).is_some()
+        };
         let file = if id(&self.state) { &self.state } else { &self.metadata };
         file.read().and_then(|record| record.deployment_id.as_deref())
     }
@@ -290,14 +292,17 @@ mod tests {
         assert_eq!((passed.word, passed.unmet, passed.blocking), (GateWord::Passed, None, false));
         let unmet = gate_of(r#"{"gate":"Passed","highPassed":false,"blockingFindings":["x"]}"#).unwrap();
         assert_eq!((unmet.unmet, unmet.blocking), (Some("highPassed"), true));
-        for text in ["", "[]", "{}", r#"{"gate":"MAYBE"}"#, r#"{"gate":1}"#, r#"{"gate":"PASSED","gate":"BLOCKED"}"#] {
+        for text in
+            ["", "[]", "{}", r#"{"gate":"MAYBE"}"#, r#"{"gate":1}"#, r#"{"gate":"PASSED","gate":"BLOCKED"}"#]
+        {
             assert!(matches!(gate(text), Document::Unreadable(_)), "{text}");
         }
     }
 
     #[test]
     fn the_claim_is_the_state_files_then_the_traces_then_the_metadatas() {
-        let record = |status: &str| Document::Read(Record { status: Some(status.to_owned()), ..Record::default() });
+        let record =
+            |status: &str| Document::Read(Record { status: Some(status.to_owned()), ..Record::default() });
         let mut evidence = Evidence { metadata: record("succeeded"), ..Evidence::default() };
         assert_eq!(evidence.claim(None), Claim::Succeeded);
         assert_eq!(evidence.claim(Some("failed")), Claim::Failed);

@@ -152,7 +152,8 @@ impl Health {
                 Said::Passed | Said::Failed | Said::Nothing => None,
             };
             let untold = result.checks.iter().find(|check| check.status == CheckStatus::Unknown);
-            let untold = untold.map(|check| format!("nobody can tell how the check of {} went", check.resource));
+            let untold =
+                untold.map(|check| format!("nobody can tell how the check of {} went", check.resource));
             reason = reason.or(unclear).or(result.disagreement).or(untold);
             checks.extend(result.checks);
         }

@@ -156,7 +156,8 @@ impl Model {
             Some(own) => repeatable.extend(own.iter().filter_map(|name| index.get(name).copied())),
             None => repeatable.extend(REPEATABLE_STATES.iter().filter_map(|name| index.get(*name).copied())),
         }
-        let evidence = draft.evidence.into_iter().filter_map(|(name, files)| Some((*index.get(&name)?, files)));
+        let evidence =
+            draft.evidence.into_iter().filter_map(|(name, files)| Some((*index.get(&name)?, files)));
         let mut model = Self {
             essential,
             terminal,

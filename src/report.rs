@@ -120,7 +120,13 @@ pub struct Report {
 impl Report {
     /// Gathers the view.
     #[must_use]
-    pub fn new(deployment: &str, facts: &Facts<'_>, findings: Vec<Finding>, model: ModelUsed, secrets: &Secrets) -> Self {
+    pub fn new(
+        deployment: &str,
+        facts: &Facts<'_>,
+        findings: Vec<Finding>,
+        model: ModelUsed,
+        secrets: &Secrets,
+    ) -> Self {
         let of = facts.observation.model();
         let name = |state: usize| secrets.blank(of.name(state));
         let rows = facts.conformance.judgements.iter().enumerate().map(|(state, judgement)| StateRow {

@@ -114,7 +114,9 @@ pub fn write_inside(workspace: &Workspace, path: &Path, text: &str) -> io::Resul
     }
     let target = folder.join(name);
     match fs::symlink_metadata(&target) {
-        Ok(found) if !found.is_file() => return Err(io::Error::other("the path is there, but is no regular file")),
+        Ok(found) if !found.is_file() => {
+            return Err(io::Error::other("the path is there, but is no regular file"));
+        }
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),

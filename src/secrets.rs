@@ -93,14 +93,21 @@ mod tests {
             let blanked = secrets.blank(&format!("before {secret} after"));
             assert_eq!(blanked.replace(" after", ""), format!("before {BLANK}"), "{secret}");
         }
-        for plain in ["security_gate_evaluated", "HTTP 200", "sha256:0123456789abcdef", "eyJ", "password policy"] {
+        for plain in
+            ["security_gate_evaluated", "HTTP 200", "sha256:0123456789abcdef", "eyJ", "password policy"]
+        {
             assert_eq!(secrets.blank(plain), plain);
         }
     }
 
     #[test]
     fn given_values_are_blanked_the_longer_first() {
-        let secrets = Secrets::new(["hunter2".to_owned(), " hunter2-long \n".to_owned(), "abc".to_owned(), String::new()]);
+        let secrets = Secrets::new([
+            "hunter2".to_owned(),
+            " hunter2-long \n".to_owned(),
+            "abc".to_owned(),
+            String::new(),
+        ]);
         assert_eq!(secrets.blank("hunter2-long hunter2 abc"), "*** *** abc");
     }
 }

@@ -109,6 +109,26 @@ pub struct Runner {
     pub step_summary: String,
 }
 
+/// What the command needs to know of its terminal.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Terminal {
+    /// `NO_COLOR`.
+    pub no_color: Option<String>,
+    /// `TERM`.
+    pub term: Option<String>,
+}
+
+impl Terminal {
+    /// Reads the environment.
+    #[must_use]
+    pub fn read(environment: &[(String, String)]) -> Self {
+        let value = |wanted: &str| {
+            environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone())
+        };
+        Self { no_color: value("NO_COLOR"), term: value("TERM") }
+    }
+}
+
 /// Everything that the environment says.
 #[derive(Debug)]
 pub struct Settings {
@@ -180,7 +200,9 @@ impl Inputs {
             warnings.push(Message::new(&text, &[value]));
         };
         let text = |value: String| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
-        let lines = |value: &str| value.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        let lines = |value: &str| {
+            value.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
         let coverage_threshold = text(raw.coverage_threshold).and_then(|value| {
             let threshold = value.trim_end_matches('%').parse().ok().and_then(Threshold::of_percent);
             if threshold.is_none() {
@@ -235,7 +257,8 @@ mod tests {
     use super::*;
 
     fn read(pairs: &[(&str, &str)]) -> Settings {
-        let pairs: Vec<(String, String)> = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let pairs: Vec<(String, String)> =
+            pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         Settings::read(&pairs)
     }
 

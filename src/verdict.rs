@@ -257,8 +257,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn of(ids: &[FindingId]) -> Verdict {
-        let findings: Vec<Finding> =
-            ids.iter().map(|id| Finding::new(*id, Message::default(), "")).collect();
+        let findings: Vec<Finding> = ids.iter().map(|id| Finding::new(*id, Message::default(), "")).collect();
         Verdict::of(&findings)
     }
 
@@ -267,7 +266,10 @@ mod tests {
         assert_eq!(of(&[]), Verdict::VerifiedSuccess);
         assert_eq!(of(&[FindingId::GateLoop]), Verdict::VerifiedSuccess);
         assert_eq!(of(&[FindingId::GateLoop, FindingId::Retry]), Verdict::AgentIssue);
-        assert_eq!(of(&[FindingId::Retry, FindingId::StateLate, FindingId::GateLoop]), Verdict::ProcessViolation);
+        assert_eq!(
+            of(&[FindingId::Retry, FindingId::StateLate, FindingId::GateLoop]),
+            Verdict::ProcessViolation
+        );
         assert_eq!(of(&[FindingId::StateLate, FindingId::TestsFailed]), Verdict::DeploymentFailure);
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 pub const FILE_CAP: u64 = 16 << 20;
 /// Traces are streamed: 1 GiB at most.
 pub const TRACE_CAP: u64 = 1 << 30;
+/// A trace is read in pieces of this many bytes.
+const BUFFER: usize = 64 << 10;
 /// Entries of a folder that are looked at.
 const ENTRIES_CAP: usize = 10_000;
 
@@ -79,9 +81,10 @@ impl Workspace {
     /// It is absent, leads out, or cannot be resolved.
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, Refusal> {
         let path = if path.is_absolute() { path.to_owned() } else { self.root.join(path) };
-        let real = fs::canonicalize(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Refusal::Absent,
-            kind => Refusal::Failed(kind),
+        let real = fs::canonicalize(path).map_err(|error| {
+            let kind = error.kind();
+            let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&kind);
+            if absent { Refusal::Absent } else { Refusal::Failed(kind) }
         })?;
         if real.starts_with(&self.root) { Ok(real) } else { Err(Refusal::Outside) }
     }
@@ -92,6 +95,20 @@ impl Workspace {
     /// See [`Refusal`].
     pub fn open(&self, path: &Path, cap: u64) -> Result<File, Refusal> {
         open_regular(&self.resolve(path)?, cap)
+    }
+
+    /// Something has this name, be it a link that leads nowhere.
+    #[must_use]
+    pub fn has(&self, path: &Path) -> bool {
+        self.root.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Opens a trace, to be hashed while it is read.
+    ///
+    /// # Errors
+    /// See [`Refusal`].
+    pub fn stream(&self, path: &Path) -> Result<Stream, Refusal> {
+        Ok(BufReader::with_capacity(BUFFER, Hashed::new(self.open(path, TRACE_CAP)?)))
     }
 
     /// Reads a whole file.
@@ -142,6 +159,9 @@ fn open_regular(path: &Path, cap: u64) -> Result<File, Refusal> {
     }
     if found.len() > cap { Err(Refusal::TooLarge(cap)) } else { Ok(file) }
 }
+
+/// A trace that is read.
+pub type Stream = BufReader<Hashed<File>>;
 
 /// `sha256:…` of some bytes.
 #[must_use]

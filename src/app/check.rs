@@ -1,7 +1,6 @@
 //! One deployment: read everything, choose the model, judge, report.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use super::discover;
@@ -12,13 +11,10 @@ use crate::message::Message;
 use crate::model::graph::Graph;
 use crate::model::{Model, ModelError, built_in, dominator, graph};
 use crate::report::{ModelSource, ModelUsed, Report};
-use crate::trace::git_ape::{self, Execution, Kind};
+use crate::trace::git_ape::{self, Execution};
 use crate::trace::run::{Admission, Pick, RunFilter};
 use crate::trace::{Event, Reading, TraceFormat, copilot, jsonl, otlp, sniff};
-use crate::workspace::{Hashed, TRACE_CAP, digest};
-
-/// A trace is read in pieces of this many bytes.
-const BUFFER: usize = 64 << 10;
+use crate::workspace::{Refusal, Stream, TRACE_CAP, digest};
 
 /// Where a workspace keeps the model that was learned for it.
 const BASELINE: &str = ".azure/baselines/default/dominator-model.json";
@@ -95,15 +91,21 @@ fn deployment_id(job: &Job, said: Option<&str>) -> Option<String> {
 
 fn override_model(model: &mut Model, options: &Options) -> Vec<Message> {
     let mut warnings = Vec::new();
-    if let Some(name) = &options.deployment_state {
-        if !model.set_deployment(name) {
-            warnings.push(Message::new("the deployment state {} is no state of the model; the model's own is used", &[name]));
-        }
+    if let Some(name) = &options.deployment_state
+        && !model.set_deployment(name)
+    {
+        warnings.push(Message::new(
+            "the deployment state {} is no state of the model; the model's own is used",
+            &[name],
+        ));
     }
-    if let Some(name) = &options.terminal_state {
-        if !model.set_terminal(name) {
-            warnings.push(Message::new("the terminal state {} is no state of the model; the model's own is used", &[name]));
-        }
+    if let Some(name) = &options.terminal_state
+        && !model.set_terminal(name)
+    {
+        warnings.push(Message::new(
+            "the terminal state {} is no state of the model; the model's own is used",
+            &[name],
+        ));
     }
     if let Some(threshold) = options.threshold {
         model.set_threshold(threshold);
@@ -117,7 +119,12 @@ enum Source<'a> {
     /// A document that was read already, since it says which graph it is bound to.
     Document(Box<Execution>),
     /// A stream of events, read for a given model.
-    Stream { job: &'a Job, file: Named, format: TraceFormat, options: &'a Options },
+    Stream {
+        job: &'a Job,
+        file: Named,
+        format: TraceFormat,
+        options: &'a Options,
+    },
 }
 
 impl<'a> Source<'a> {
@@ -130,11 +137,11 @@ impl<'a> Source<'a> {
         trace.file = Some(file.shown.clone());
         let in_traces = Path::new(&file.shown).parent().is_some_and(|parent| parent.ends_with("traces"));
         let head = input.fill_buf().unwrap_or_default();
-        let format = match sniff::sniff(head) {
+        let mut format = sniff::sniff(head);
+        if format == TraceFormat::GitApeJsonl && in_traces && file.shown.ends_with(".json") {
             // What lies in git-ape's own folder is its format, even if it is too damaged to tell.
-            TraceFormat::GitApeJsonl if in_traces && file.shown.ends_with(".json") => TraceFormat::GitApeV1,
-            format => format,
-        };
+            format = TraceFormat::GitApeV1;
+        }
         trace.format = Some(format);
         if format != TraceFormat::GitApeV1 {
             return Self::Stream { job, file, format, options };
@@ -160,10 +167,8 @@ impl<'a> Source<'a> {
                 let mut observation = Observation::new(model);
                 for entry in &execution.entries {
                     observation.clock.tick_at(entry.time, entry.place);
-                    match entry.event() {
-                        Some(event) => observation.observe(&event),
-                        None if entry.kind == Kind::Node => {}
-                        None => {}
+                    if let Some(event) = entry.event() {
+                        observation.observe(&event);
                     }
                 }
                 trace.all_events = execution.entries.len() as u64;
@@ -182,10 +187,9 @@ impl<'a> Source<'a> {
     }
 }
 
-fn open(job: &Job, file: &Named) -> Option<BufReader<Hashed<File>>> {
+fn open(job: &Job, file: &Named) -> Option<Stream> {
     let scope = if job.trace.as_ref() == Some(file) { &job.named } else { &job.workspace };
-    let input = scope.open(&file.path, TRACE_CAP).ok()?;
-    Some(BufReader::with_capacity(BUFFER, Hashed::new(input)))
+    scope.stream(&file.path).ok()
 }
 
 /// Reads a file once, observing one run of it. Gives the run that must be judged instead, if it is another one.
@@ -242,13 +246,14 @@ fn choose_model(job: &Job, execution: Option<&Execution>) -> Result<Chosen, Mode
         None => (None, None),
     };
     if let Some(named) = &job.model {
-        let read = job.named.read(&named.path).map_err(|refusal| ModelError {
-            pointer: String::new(),
-            reason: refusal.to_string(),
-        });
+        let read = job
+            .named
+            .read(&named.path)
+            .map_err(|refusal| ModelError { pointer: String::new(), reason: refusal.to_string() });
         match read.and_then(|bytes| parse(&bytes).map(|parsed| (parsed, digest(&bytes)))) {
             Ok((parsed, digest)) => {
-                let used = ModelUsed { source: ModelSource::Explicit, path: Some(named.shown.clone()), digest };
+                let used =
+                    ModelUsed { source: ModelSource::Explicit, path: Some(named.shown.clone()), digest };
                 let own = parsed.graph.map(|graph| (graph, Some(used.digest.clone())));
                 let graph = match (own, execution) {
                     (_, None) => None,
@@ -266,7 +271,8 @@ fn choose_model(job: &Job, execution: Option<&Execution>) -> Result<Chosen, Mode
         let graph = Some((beside.graph, Some(beside.used.digest.clone())));
         return Ok(Chosen { model: beside.model, used: beside.used, problem, graph });
     }
-    let built_in = |text: &str| ModelUsed { source: ModelSource::BuiltIn, path: None, digest: digest(text.as_bytes()) };
+    let built_in =
+        |text: &str| ModelUsed { source: ModelSource::BuiltIn, path: None, digest: digest(text.as_bytes()) };
     if execution.is_some() {
         let graph = built_in::deploy_graph()?;
         let used = built_in(built_in::DEPLOY_GRAPH);
@@ -277,13 +283,16 @@ fn choose_model(job: &Job, execution: Option<&Execution>) -> Result<Chosen, Mode
         match job.workspace.read(&file.path) {
             Ok(bytes) => match dominator::parse(&bytes) {
                 Ok(model) => {
-                    let used =
-                        ModelUsed { source: ModelSource::Baseline, path: Some(file.shown), digest: digest(&bytes) };
+                    let used = ModelUsed {
+                        source: ModelSource::Baseline,
+                        path: Some(file.shown),
+                        digest: digest(&bytes),
+                    };
                     return Ok(Chosen { model, used, problem, graph: None });
                 }
                 Err(error) => problem = Some(ModelProblem { file: file.shown, error }),
             },
-            Err(crate::workspace::Refusal::Absent) => {}
+            Err(Refusal::Absent) => {}
             Err(refusal) => {
                 let error = ModelError { pointer: String::new(), reason: refusal.to_string() };
                 problem = Some(ModelProblem { file: file.shown, error });
@@ -340,7 +349,7 @@ fn beside(job: &Job, execution: &Execution) -> (Option<Beside>, Option<ModelProb
                     chosen = Some((file, bytes));
                     break;
                 }
-                Err(crate::workspace::Refusal::Absent) => {}
+                Err(Refusal::Absent) => {}
                 Err(refusal) => {
                     let error = ModelError { pointer: String::new(), reason: refusal.to_string() };
                     problem = Some(ModelProblem { file: file.shown, error });

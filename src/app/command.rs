@@ -9,12 +9,12 @@ use clap::Parser;
 use super::check::{Checked, check};
 use super::job::{Job, Named, Options};
 use crate::cli::{Check, Cli, Command, Format};
-use crate::escape;
 use crate::model::Threshold;
 use crate::report::markdown::Context;
-use crate::report::{annotations, json, markdown, terminal};
+use crate::report::{annotations, json, markdown, terminal as text};
 use crate::runner;
 use crate::secrets::Secrets;
+use crate::settings::Terminal;
 use crate::trace::state_map::StateMap;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
@@ -30,17 +30,8 @@ pub enum Ending {
     CouldNotRun,
 }
 
-/// What the command needs to know of its surroundings.
-#[derive(Debug, Default)]
-pub struct Surroundings {
-    /// `NO_COLOR`.
-    pub no_color: Option<String>,
-    /// `TERM`.
-    pub term: Option<String>,
-}
-
 /// Runs the command with its arguments, the program's name first.
-pub fn run(arguments: &[OsString], surroundings: &Surroundings) -> Ending {
+pub fn run(arguments: &[OsString], terminal: &Terminal) -> Ending {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -55,7 +46,7 @@ pub fn run(arguments: &[OsString], surroundings: &Surroundings) -> Ending {
         }
     };
     let result = match cli.command {
-        Command::Check(arguments) => run_check(&arguments, surroundings),
+        Command::Check(arguments) => run_check(&arguments, terminal),
     };
     result.unwrap_or_else(|reason| {
         runner::complain(&format!("error: {reason}"));
@@ -63,9 +54,11 @@ pub fn run(arguments: &[OsString], surroundings: &Surroundings) -> Ending {
     })
 }
 
-fn run_check(arguments: &Check, surroundings: &Surroundings) -> Result<Ending, String> {
-    let here = std::env::current_dir().map_err(|error| format!("the current folder cannot be told: {error}"))?;
-    let everywhere = Workspace::new(Path::new("/")).map_err(|error| format!("the root cannot be read: {error}"))?;
+fn run_check(arguments: &Check, terminal: &Terminal) -> Result<Ending, String> {
+    let here =
+        std::env::current_dir().map_err(|error| format!("the current folder cannot be told: {error}"))?;
+    let everywhere =
+        Workspace::new(Path::new("/")).map_err(|error| format!("the root cannot be read: {error}"))?;
     let options = Options {
         evidence: arguments.evidence.into(),
         min_events: arguments.min_events,
@@ -111,9 +104,9 @@ fn run_check(arguments: &Check, surroundings: &Surroundings) -> Result<Ending, S
         let several = jobs.len() > 1;
         let rendered = match arguments.format {
             Format::Text => {
-                let colour = runner::colour(surroundings.no_color.as_deref(), surroundings.term.as_deref());
+                let colour = runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref());
                 let rule = if several && !verdicts.is_empty() { "\n" } else { "" };
-                format!("{rule}{}", terminal::render(&report, colour))
+                format!("{rule}{}", text::render(&report, colour))
             }
             Format::Markdown => markdown::render(&report, &Context::default()),
             Format::Json if several => json::render(&report, json::Layout::Line),
@@ -124,7 +117,7 @@ fn run_check(arguments: &Check, surroundings: &Surroundings) -> Result<Ending, S
         verdicts.push(report.verdict);
     }
     if verdicts.len() > 1 && arguments.format == Format::Text {
-        runner::print(&format!("\n{}", terminal::tally(&verdicts)));
+        runner::print(&format!("\n{}", text::tally(&verdicts)));
     }
     let verified = verdicts.iter().all(|verdict| *verdict == Verdict::VerifiedSuccess);
     Ok(if verified { Ending::Verified } else { Ending::NotVerified })
@@ -147,14 +140,17 @@ fn workspace_of(folder: &Path, here: &Path) -> std::io::Result<Workspace> {
     }
     let here = here.canonicalize()?;
     // The root of the file system is no workspace: everything lies in it.
-    if real.starts_with(&here) && here.parent().is_some() { Workspace::new(&here) } else { Workspace::new(&real) }
+    if real.starts_with(&here) && here.parent().is_some() {
+        Workspace::new(&here)
+    } else {
+        Workspace::new(&real)
+    }
 }
 
 /// What is said where the program is started without arguments outside of Actions.
 pub fn usage() -> Ending {
-    runner::complain(&format!(
-        "error: nothing to do\n\nUsage: process-integrity check {}\n\nFor more information, try '--help'.",
-        escape::line("DIR...")
-    ));
+    runner::complain(
+        "error: nothing to do\n\nUsage: process-integrity check DIR...\n\nFor more information, try '--help'.",
+    );
     Ending::CouldNotRun
 }

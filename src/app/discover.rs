@@ -1,9 +1,9 @@
 //! What lies in a deployment folder: which file is the trace, which the results, what else is there.
 
-use std::io::BufReader;
-
 use super::job::{Job, Named};
-use crate::evidence::{self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE};
+use crate::evidence::{
+    self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE,
+};
 use crate::health::{Health, junit, results};
 use crate::model::Model;
 use crate::trace::git_ape;
@@ -63,7 +63,7 @@ struct Candidates {
 
 impl Candidates {
     fn of(job: &Job, folder: &Named) -> Self {
-        let named = |name: &str| Some(folder.join(name)).filter(|file| file.path.symlink_metadata().is_ok());
+        let named = |name: &str| Some(folder.join(name)).filter(|file| job.workspace.has(&file.path));
         let listed = |folder: &Named, ending: &str| {
             let names = job.workspace.list(&folder.path, |name| name.ends_with(ending));
             names.iter().map(|name| folder.join(name)).collect()
@@ -107,11 +107,11 @@ fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
     let mut readable = Vec::new();
     let mut damaged = Vec::new();
     for trace in traces {
-        match job.workspace.open(&trace.path, TRACE_CAP) {
+        match job.workspace.stream(&trace.path) {
             Err(refusal) => damaged.push((trace, refusal.to_string(), false)),
             Ok(_) if traces.len() == 1 => readable.push((None, trace)),
-            Ok(file) => {
-                let execution = git_ape::read(BufReader::new(file));
+            Ok(stream) => {
+                let execution = git_ape::read(stream);
                 if execution.is_whole() {
                     let started = execution.started_at.as_deref().map(crate::trace::Time::of_text);
                     readable.push((started.and_then(crate::trace::Time::micros), trace));
@@ -145,7 +145,8 @@ pub(super) fn documents(job: &Job, mode: Mode) -> Evidence {
     evidence.metadata = document(job, folder, METADATA_FILE, Record::read, &mut evidence.refused);
     if mode != Mode::Off {
         evidence.gate = document(job, folder, GATE_FILE, Gate::read, &mut evidence.refused);
-        evidence.authorization = document(job, folder, AUTHORIZATION_FILE, Record::read, &mut evidence.refused);
+        evidence.authorization =
+            document(job, folder, AUTHORIZATION_FILE, Record::read, &mut evidence.refused);
     }
     evidence
 }
@@ -197,9 +198,16 @@ pub(super) fn health(job: &Job) -> Health {
     if let Some((file, scope)) = named.or(own) {
         match scope.read(&file.path) {
             Ok(bytes) => {
-                let junit = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start().starts_with(b"<");
-                let health =
-                    if junit { junit::read([(file.shown.as_str(), bytes.as_slice())]) } else { results::read(&bytes) };
+                let junit = bytes
+                    .strip_prefix(b"\xef\xbb\xbf")
+                    .unwrap_or(&bytes)
+                    .trim_ascii_start()
+                    .starts_with(b"<");
+                let health = if junit {
+                    junit::read([(file.shown.as_str(), bytes.as_slice())])
+                } else {
+                    results::read(&bytes)
+                };
                 return Health { file: Some(file.shown), ..health };
             }
             Err(Refusal::Absent) if !explicit => {}

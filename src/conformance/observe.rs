@@ -136,7 +136,8 @@ impl<'m> Observation<'m> {
     #[must_use]
     pub fn new(model: &'m Model) -> Self {
         let guards: Vec<usize> = (0..model.essential()).filter(|state| model.is_guard(*state)).collect();
-        let pairs = guards.iter().flat_map(|b| model.before(*b).map(|a| (a, *b))).filter(|(a, _)| model.is_guard(*a));
+        let pairs =
+            guards.iter().flat_map(|b| model.before(*b).map(|a| (a, *b))).filter(|(a, _)| model.is_guard(*a));
         Self {
             events: 0,
             records: vec![Record::default(); model.states()],
@@ -196,7 +197,9 @@ impl<'m> Observation<'m> {
         if attempted {
             self.repeat(state, seen, status);
         }
-        if status == Status::Completed && (self.model.is_essential(state) || Some(state) == self.model.terminal()) {
+        if status == Status::Completed
+            && (self.model.is_essential(state) || Some(state) == self.model.terminal())
+        {
             self.checkpoint(state, seen);
         }
         let Some(record) = self.records.get_mut(state) else { return };
@@ -246,7 +249,8 @@ impl<'m> Observation<'m> {
                 None => {}
                 Some(Reversal::Stale) => {
                     let deployment = Some(deployment);
-                    let stale = Judgement::Stale { completed: after_seen, other: a, redone: before_seen, deployment };
+                    let stale =
+                        Judgement::Stale { completed: after_seen, other: a, redone: before_seen, deployment };
                     if let Some(guard) = self.guards.get_mut(b) {
                         guard.stale.get_or_insert(stale);
                     }
@@ -271,7 +275,10 @@ impl<'m> Observation<'m> {
             return;
         }
         let redone = model.before(state).filter(|a| model.is_artifact(*a)).any(|a| {
-            self.records.get(a).and_then(|record| record.last_completed).is_some_and(|done| done.index > failed.index)
+            self.records
+                .get(a)
+                .and_then(|record| record.last_completed)
+                .is_some_and(|done| done.index > failed.index)
         });
         let allowed = model.is_repeatable(state) && redone && status == Status::Completed;
         let Some(record) = self.records.get_mut(state) else { return };
@@ -317,7 +324,9 @@ impl<'m> Observation<'m> {
         };
         let never = guard.absent.map(|deployment| match (record.last_completed, record.current()) {
             (Some(completed), _) => Judgement::Late { deployment, completed },
-            (None, Some((attempt, status))) => Judgement::Failed { attempt, status, deployment: Some(deployment) },
+            (None, Some((attempt, status))) => {
+                Judgement::Failed { attempt, status, deployment: Some(deployment) }
+            }
             (None, None) => Judgement::Missing,
         });
         let failed = guard.failed.or(never.filter(|judgement| matches!(judgement, Judgement::Failed { .. })));

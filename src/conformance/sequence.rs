@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use crate::message::{Message, list};
 use crate::model::graph::Graph;
-use crate::trace::git_ape::{Entry, Execution, Kind, SCHEMA};
 use crate::trace::Place;
+use crate::trace::git_ape::{Entry, Execution, Kind, SCHEMA};
 
 /// Irregularities of one code that are kept; a node that did not complete is always kept.
 const KEPT: usize = 50;
@@ -124,7 +124,10 @@ pub fn check(execution: &Execution, graph: &Graph, graph_digest: Option<&str>) -
     if let Some(own) = graph_digest {
         let named = execution.graph_digest.as_deref().unwrap_or("none");
         if named != own {
-            let detail = Message::new("the trace is bound to a graph with digest {}, but the graph has {}", &[named, own]);
+            let detail = Message::new(
+                "the trace is bound to a graph with digest {}, but the graph has {}",
+                &[named, own],
+            );
             report(Code::GraphDigestMismatch, None, None, detail);
         }
     }
@@ -174,13 +177,17 @@ fn transition(entry: &Entry, graph: &Graph, report: &mut Report<'_>) {
 }
 
 fn alternation(entries: &[Entry], report: &mut Report<'_>) {
-    if entries.len() % 2 == 0 {
-        let text = format!("the trace has {} events; nodes with transitions between them are an odd number", entries.len());
+    if entries.len().is_multiple_of(2) {
+        let text = format!(
+            "the trace has {} events; nodes with transitions between them are an odd number",
+            entries.len()
+        );
         let detail = Message::new(&text, &[]);
         report(Code::InvalidEventSequence, None, None, detail);
     }
     for (at, entry) in entries.iter().enumerate() {
-        let (expected, name) = if at % 2 == 0 { (Kind::Node, "node") } else { (Kind::Transition, "transition") };
+        let (expected, name) =
+            if at % 2 == 0 { (Kind::Node, "node") } else { (Kind::Transition, "transition") };
         if entry.kind != expected {
             let detail = Message::new(&format!("event {} is no {name}", at + 1), &[]);
             report(Code::InvalidEventSequence, Some(entry.place), entry.node.as_deref(), detail);
@@ -208,13 +215,17 @@ fn outcome(execution: &Execution, graph: &Graph, report: &mut Report<'_>) {
     if execution.outcome.as_deref() == Some("succeeded") {
         for (node, _) in graph.nodes.iter().filter(|(_, required)| *required) {
             if !completed(node) {
-                let detail = Message::new("the trace claims success, but the required node {} did not complete", &[node]);
+                let detail = Message::new(
+                    "the trace claims success, but the required node {} did not complete",
+                    &[node],
+                );
                 report(Code::MissingRequiredNode, None, Some(node), detail);
             }
         }
         let terminal = graph.terminal.as_str();
         if !completed(terminal) {
-            let detail = Message::new("the trace claims success, but its terminal {} did not complete", &[terminal]);
+            let detail =
+                Message::new("the trace claims success, but its terminal {} did not complete", &[terminal]);
             report(Code::MissingSuccessTerminal, None, Some(terminal), detail);
         } else if graph.ordered && last_node.and_then(|entry| entry.node.as_deref()) != Some(terminal) {
             let detail = Message::new("the trace does not end at its terminal {}", &[terminal]);
@@ -251,7 +262,8 @@ mod tests {
         assert_eq!(codes(|_| {}), BTreeSet::new());
         assert_eq!(codes(|d| d["schemaVersion"] = "x/v2".into()), BTreeSet::from(["INVALID_TRACE_SCHEMA"]));
         let renamed = codes(|d| events(d, &|e| e[0]["node"] = "x".into()));
-        let expected = ["INVALID_ENTRY_NODE", "MISSING_REQUIRED_NODE", "TRANSITION_NODE_MISMATCH", "UNDECLARED_NODE"];
+        let expected =
+            ["INVALID_ENTRY_NODE", "MISSING_REQUIRED_NODE", "TRANSITION_NODE_MISMATCH", "UNDECLARED_NODE"];
         assert_eq!(renamed, BTreeSet::from(expected));
         let receipt = codes(|d| events(d, &|e| e[1]["evidence"] = serde_json::json!([])));
         assert_eq!(receipt, BTreeSet::from(["MISSING_REQUIRED_EVIDENCE"]));
@@ -272,8 +284,12 @@ mod tests {
         });
         assert_eq!(failed, BTreeSet::new());
         let empty = codes(|d| d["events"] = serde_json::json!([]));
-        let expected =
-            ["INVALID_ENTRY_NODE", "INVALID_EVENT_SEQUENCE", "MISSING_REQUIRED_NODE", "MISSING_SUCCESS_TERMINAL"];
+        let expected = [
+            "INVALID_ENTRY_NODE",
+            "INVALID_EVENT_SEQUENCE",
+            "MISSING_REQUIRED_NODE",
+            "MISSING_SUCCESS_TERMINAL",
+        ];
         assert_eq!(empty, BTreeSet::from(expected));
     }
 
@@ -281,7 +297,9 @@ mod tests {
     fn a_digest_is_compared_where_the_graph_has_one() {
         let graph = built_in::deploy_graph().unwrap();
         let execution = Execution { graph_digest: Some("sha256:aa".to_owned()), ..Execution::default() };
-        let has = |digest| check(&execution, &graph, digest).kept().iter().any(|i| i.code == Code::GraphDigestMismatch);
+        let has = |digest| {
+            check(&execution, &graph, digest).kept().iter().any(|i| i.code == Code::GraphDigestMismatch)
+        };
         assert!(has(Some("sha256:bb")));
         assert!(!has(Some("sha256:aa")));
         assert!(!has(None));

@@ -1,7 +1,10 @@
 //! What lies beside the trace: results, evidence, the model.
 
 use super::Facts;
-use crate::evidence::{AUTHORIZATION_FILE, AUTHORIZED_STATE, Document, GATE_FILE, GATE_STATES, GateWord, METADATA_FILE, Mode, STATE_FILE, usual};
+use crate::evidence::{
+    AUTHORIZATION_FILE, AUTHORIZED_STATE, Document, GATE_FILE, GATE_STATES, GateWord, METADATA_FILE, Mode,
+    STATE_FILE, usual,
+};
 use crate::health::{CheckStatus, HealthStatus};
 use crate::message::Message;
 use crate::trace::Capped;
@@ -11,7 +14,11 @@ pub(super) fn health(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let health = facts.health;
     let file = health.file.as_deref();
     let mut failing = Capped::default();
-    health.checks.iter().filter(|check| check.status == CheckStatus::Fail).for_each(|check| failing.push(check));
+    health
+        .checks
+        .iter()
+        .filter(|check| check.status == CheckStatus::Fail)
+        .for_each(|check| failing.push(check));
     for check in failing.kept() {
         let message = Message::new("{} is unhealthy: {}", &[&check.resource, &check.check]);
         let hint = "Look at the resource; the deployment is not usable as it is.";
@@ -35,7 +42,8 @@ pub(super) fn health(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         HealthStatus::Healthy | HealthStatus::Unhealthy => {}
         HealthStatus::NotTested => {
             let message = Message::new("nothing proves that the resources work: {}", &[reason]);
-            let hint = "Run the integration tests and keep their results as tests.json in the deployment folder.";
+            let hint =
+                "Run the integration tests and keep their results as tests.json in the deployment folder.";
             found.push(Finding::new(FindingId::HealthUnknown, message, hint).file(file));
         }
         HealthStatus::Unreadable => {
@@ -49,8 +57,10 @@ pub(super) fn health(facts: &Facts<'_>, found: &mut Vec<Finding>) {
 pub(super) fn model(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let Some(problem) = facts.model_problem else { return };
     let reason = problem.error.to_string();
-    let message =
-        Message::new("the model {} cannot be used: {}; the built-in one was used in its place", &[&problem.file, &reason]);
+    let message = Message::new(
+        "the model {} cannot be used: {}; the built-in one was used in its place",
+        &[&problem.file, &reason],
+    );
     let hint = "Mend the model (docs/model-format.md); until then nothing of what it demands is checked.";
     found.push(Finding::new(FindingId::ModelInvalid, message, hint).file(Some(&problem.file)));
 }
@@ -60,8 +70,11 @@ pub(super) fn evidence(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     if let Some(state) = facts.evidence.state.read().filter(|state| state.failed()) {
         let word = state.status.as_deref().unwrap_or_default();
         let message = Message::new("{} says that the deployment is {}", &[STATE_FILE, word]);
-        let hint = "Read the deployment's own error, mend its cause, and deploy again from the first gate on.";
-        found.push(Finding::new(FindingId::DeploymentFailed, message, hint).file(Some(&facts.beside(STATE_FILE))));
+        let hint =
+            "Read the deployment's own error, mend its cause, and deploy again from the first gate on.";
+        found.push(
+            Finding::new(FindingId::DeploymentFailed, message, hint).file(Some(&facts.beside(STATE_FILE))),
+        );
     }
     if facts.evidence.mode != Mode::Off {
         gate(facts, found);
@@ -76,7 +89,8 @@ fn unreadable(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let Some(reason) = reason else { return };
         let message = Message::new("{} is there, but cannot be read: {}", &[file, reason]);
         let hint = "Write it as one JSON object, in one go.";
-        found.push(Finding::new(FindingId::EvidenceUnreadable, message, hint).file(Some(&facts.beside(file))));
+        found
+            .push(Finding::new(FindingId::EvidenceUnreadable, message, hint).file(Some(&facts.beside(file))));
     };
     fn reason<T>(document: &Document<T>) -> Option<&String> {
         match document {
@@ -106,9 +120,14 @@ fn gate(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let Some(state) = in_model else { return };
     if gate.word == GateWord::Overridden {
         let reason = gate.reason.as_deref().unwrap_or("no reason is given");
-        let message = Message::new("{} says that a person overrode the security gate: {}", &[GATE_FILE, reason]);
+        let message =
+            Message::new("{} says that a person overrode the security gate: {}", &[GATE_FILE, reason]);
         let hint = "Make sure that the person was allowed to, and that the reason is written down.";
-        found.push(Finding::new(FindingId::GateOverridden, message, hint).state(state).file(Some(&facts.beside(GATE_FILE))));
+        found.push(
+            Finding::new(FindingId::GateOverridden, message, hint)
+                .state(state)
+                .file(Some(&facts.beside(GATE_FILE))),
+        );
     }
     let Some(state) = completed(facts, &GATE_STATES) else { return };
     let says = match gate.word {
@@ -122,7 +141,8 @@ fn gate(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let unmet = gate.unmet.map_or(String::new(), |key| format!(" ({key} is false)"));
     let text = format!("{{}} says that {says}{unmet}, but the trace has {{}} completed");
     let hint = "One of the two is wrong. Do not rely on this deployment before it is known which.";
-    let finding = Finding::new(FindingId::EvidenceContradiction, Message::new(&text, &[GATE_FILE, state]), hint);
+    let finding =
+        Finding::new(FindingId::EvidenceContradiction, Message::new(&text, &[GATE_FILE, state]), hint);
     found.push(finding.state(state).file(Some(&facts.beside(GATE_FILE))));
 }
 
@@ -133,10 +153,10 @@ fn contradictions(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let finding = Finding::new(FindingId::EvidenceContradiction, message, hint);
         found.push(finding.state(state).file(Some(&facts.beside(file))));
     };
-    if let Some(record) = facts.evidence.authorization.read().filter(|record| record.failed()) {
-        if let Some(state) = completed(facts, &[AUTHORIZED_STATE]) {
-            report(AUTHORIZATION_FILE, record.status.as_deref().unwrap_or_default(), state);
-        }
+    if let Some(record) = facts.evidence.authorization.read().filter(|record| record.failed())
+        && let Some(state) = completed(facts, &[AUTHORIZED_STATE])
+    {
+        report(AUTHORIZATION_FILE, record.status.as_deref().unwrap_or_default(), state);
     }
     if let Some(record) = facts.evidence.state.read().filter(|record| record.failed()) {
         let model = facts.observation.model();
@@ -159,11 +179,16 @@ fn absent(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let demanded = model.demanded(state).iter().map(|file| (file.as_str(), true));
         let usual = usual(name).filter(|file| !model.demanded(state).iter().any(|own| own == file));
         let usual = usual.map(|file| (file, facts.evidence.mode == Mode::Require));
-        for (file, required) in demanded.chain(usual).filter(|(file, _)| !facts.evidence.present.contains(*file)) {
+        for (file, required) in
+            demanded.chain(usual).filter(|(file, _)| !facts.evidence.present.contains(*file))
+        {
             let (id, hint) = if required {
                 (FindingId::EvidenceRequired, "Make the step keep its artifact in the deployment folder.")
             } else {
-                (FindingId::EvidenceMissing, "It usually lies beside the trace; without it the event is all there is.")
+                (
+                    FindingId::EvidenceMissing,
+                    "It usually lies beside the trace; without it the event is all there is.",
+                )
             };
             let mut message = Message::new("{} completed, but its artifact {} is absent", &[name, file]);
             if let Some(reason) = facts.evidence.refused.get(file) {

@@ -22,13 +22,16 @@ fn errors(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     for error in errors.kept() {
         let there = at(error.seen);
         let message = match (error.state.map(|state| facts.name(state)), error.message.as_deref()) {
-            (Some(state), Some(text)) => Message::new(&format!("an error in {{}} ({there}): {{}}"), &[state, text]),
+            (Some(state), Some(text)) => {
+                Message::new(&format!("an error in {{}} ({there}): {{}}"), &[state, text])
+            }
             (Some(state), None) => Message::new(&format!("an error in {{}} ({there})"), &[state]),
             (None, Some(text)) => Message::new(&format!("an error ({there}): {{}}"), &[text]),
             (None, None) => Message::new(&format!("an error ({there})"), &[]),
         };
-        let mut finding =
-            Finding::new(FindingId::ErrorEvent, message, hint).file(facts.trace_file()).at(Some(error.seen.place));
+        let mut finding = Finding::new(FindingId::ErrorEvent, message, hint)
+            .file(facts.trace_file())
+            .at(Some(error.seen.place));
         finding.state = error.state.map(|state| facts.name(state).to_owned());
         found.push(finding);
     }
@@ -54,9 +57,12 @@ fn deployment(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let Some(state) = model.deployment() else { return };
     let name = facts.name(state);
     let record = facts.observation.record(state);
-    if let Some((attempt, status)) = record.and_then(|record| record.current()).filter(|(_, s)| s.is_failure()) {
+    if let Some((attempt, status)) =
+        record.and_then(|record| record.current()).filter(|(_, s)| s.is_failure())
+    {
         let text = format!("the last attempt of {{}} failed ({}, {})", status.word(), at(attempt));
-        let hint = "Read the deployment's own error, mend its cause, and deploy again from the first gate on.";
+        let hint =
+            "Read the deployment's own error, mend its cause, and deploy again from the first gate on.";
         let finding = Finding::new(FindingId::DeploymentFailed, Message::new(&text, &[name]), hint);
         found.push(finding.state(name).file(facts.trace_file()).at(Some(attempt.place)));
     }
@@ -68,7 +74,11 @@ fn deployment(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let current = facts.observation.record(guard).and_then(|record| record.current());
         let Some((attempt, status)) = current.filter(|(_, status)| status.is_failure()) else { continue };
         let text = match facts.observation.last_deployment() {
-            None => format!("{{}} did not pass ({}, {}) and nothing was deployed: the gate did its job", status.word(), at(attempt)),
+            None => format!(
+                "{{}} did not pass ({}, {}) and nothing was deployed: the gate did its job",
+                status.word(),
+                at(attempt)
+            ),
             Some(last) => format!(
                 "{{}} did not pass ({}, {}) and no deployment completed (the last attempt is {})",
                 status.word(),
@@ -77,7 +87,8 @@ fn deployment(facts: &Facts<'_>, found: &mut Vec<Finding>) {
             ),
         };
         let hint = "Nothing is broken by this. Mend what the gate found, and start again.";
-        let finding = Finding::new(FindingId::StoppedBeforeDeployment, Message::new(&text, &[facts.name(guard)]), hint);
+        let finding =
+            Finding::new(FindingId::StoppedBeforeDeployment, Message::new(&text, &[facts.name(guard)]), hint);
         found.push(finding.state(facts.name(guard)).file(facts.trace_file()).at(Some(attempt.place)));
     }
 }
@@ -111,7 +122,11 @@ fn repetitions(facts: &Facts<'_>, found: &mut Vec<Finding>) {
                 at(again.again),
                 times(again.count)
             );
-            let finding = Finding::new(FindingId::GateLoop, Message::new(&text, &[name]), "This is the documented loop.");
+            let finding = Finding::new(
+                FindingId::GateLoop,
+                Message::new(&text, &[name]),
+                "This is the documented loop.",
+            );
             found.push(finding.state(name).file(facts.trace_file()).at(Some(again.again.place)));
         }
         if let Some(seen) = record.overridden {
@@ -127,7 +142,8 @@ fn repetitions(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         .map(|state| facts.name(*state))
         .collect();
     if !invoked.is_empty() {
-        let message = listing("that {} happened is known only from its invocation, not from its end", &invoked);
+        let message =
+            listing("that {} happened is known only from its invocation, not from its end", &invoked);
         let hint = "Its absence would be proof; its presence is weaker. Look at what it left behind.";
         found.push(Finding::new(FindingId::InvokedOnly, message, hint).file(facts.trace_file()));
     }
@@ -140,8 +156,11 @@ fn end(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     }
     if events < facts.min_events {
         let text = format!("the run has {events} events, fewer than {}", facts.min_events);
-        let hint = "The agent may have crashed or restarted. If so short a run is normal, lower `min-events`.";
-        found.push(Finding::new(FindingId::ShortTrace, Message::new(&text, &[]), hint).file(facts.trace_file()));
+        let hint =
+            "The agent may have crashed or restarted. If so short a run is normal, lower `min-events`.";
+        found.push(
+            Finding::new(FindingId::ShortTrace, Message::new(&text, &[]), hint).file(facts.trace_file()),
+        );
     }
     // Where the execution graph says the same, its code goes with the one finding.
     let kept = facts.sequence.map_or(&[][..], |sequence| sequence.kept());
@@ -156,7 +175,9 @@ fn end(facts: &Facts<'_>, found: &mut Vec<Finding>) {
             &format!("the last checkpoint is {{}} ({}), not {{}}", at(seen)),
             &[facts.name(state), facts.name(terminal)],
         ),
-        (Some(terminal), None) => Message::new("the run has no checkpoint; it should end with {}", &[facts.name(terminal)]),
+        (Some(terminal), None) => {
+            Message::new("the run has no checkpoint; it should end with {}", &[facts.name(terminal)])
+        }
         (None, _) => match irregular {
             Some(irregular) => irregular.detail.clone(),
             None => return,
@@ -187,10 +208,13 @@ fn clock(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     }
     if anomalies.more() > 0 {
         let text = format!("{} more timestamps are wrong", anomalies.more());
-        found.push(Finding::new(FindingId::ClockAnomaly, Message::new(&text, &[]), hint).file(facts.trace_file()));
+        found.push(
+            Finding::new(FindingId::ClockAnomaly, Message::new(&text, &[]), hint).file(facts.trace_file()),
+        );
     }
     if clock.proves_nothing() {
-        let message = Message::new("all timestamps are equal or absent: only the order in the file speaks", &[]);
+        let message =
+            Message::new("all timestamps are equal or absent: only the order in the file speaks", &[]);
         let hint = "Write the time at which each event happened.";
         found.push(Finding::new(FindingId::OrderUnproven, message, hint).file(facts.trace_file()));
     }
@@ -199,7 +223,11 @@ fn clock(facts: &Facts<'_>, found: &mut Vec<Finding>) {
 fn words(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let unknown = facts.observation.unknown_words();
     let Some(first) = unknown.kept().first() else { return };
-    let text = format!("{{}} of {{}} ({}) is no known status; it counts as not {}", at(first.seen), Status::Completed.word());
+    let text = format!(
+        "{{}} of {{}} ({}) is no known status; it counts as not {}",
+        at(first.seen),
+        Status::Completed.word()
+    );
     let message = and_more(Message::new(&text, &[&first.word, &first.state]), unknown.count() - 1);
     let hint = "Use a word of the status table in docs/trace-format.md.";
     let finding = Finding::new(FindingId::UnknownStatus, message, hint);

@@ -18,20 +18,26 @@ pub(super) fn sequence(facts: &Facts<'_>, found: &mut Vec<Finding>) {
                 FindingId::TraceMismatch,
                 "Keep the graph that a run was recorded against unchanged beside its trace.",
             ),
-            Code::UndeclaredNode => (FindingId::UndeclaredState, "Harmless; declare the node if it belongs there."),
-            Code::UndeclaredTransition => {
-                (FindingId::UndeclaredTransition, "Harmless by itself; a skipped node is reported as missing.")
+            Code::UndeclaredNode => {
+                (FindingId::UndeclaredState, "Harmless; declare the node if it belongs there.")
             }
+            Code::UndeclaredTransition => (
+                FindingId::UndeclaredTransition,
+                "Harmless by itself; a skipped node is reported as missing.",
+            ),
             Code::MissingRequiredEvidence => {
                 (FindingId::EvidenceRequired, "Make the step that hands over record its receipt.")
             }
             Code::InvalidEntryNode
             | Code::InvalidEventSequence
             | Code::TransitionNodeMismatch
-            | Code::MissingFailedTerminal => {
-                (FindingId::EventSequence, "Make the producer record every node and the transitions between them.")
+            | Code::MissingFailedTerminal => (
+                FindingId::EventSequence,
+                "Make the producer record every node and the transitions between them.",
+            ),
+            Code::MissingRequiredNode | Code::MissingSuccessTerminal | Code::InvalidSuccessTerminal => {
+                continue;
             }
-            Code::MissingRequiredNode | Code::MissingSuccessTerminal | Code::InvalidSuccessTerminal => continue,
         };
         let mut finding = Finding::new(id, irregularity.detail.clone(), hint).code(irregularity.code);
         finding.state.clone_from(&irregularity.node);
@@ -40,6 +46,8 @@ pub(super) fn sequence(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     if sequence.more() > 0 {
         let text = format!("{} more events are not as the execution graph declares", sequence.more());
         let hint = "Make the producer record every node and the transitions between them.";
-        found.push(Finding::new(FindingId::EventSequence, Message::new(&text, &[]), hint).file(facts.trace_file()));
+        found.push(
+            Finding::new(FindingId::EventSequence, Message::new(&text, &[]), hint).file(facts.trace_file()),
+        );
     }
 }

@@ -29,7 +29,10 @@ pub(super) fn states(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let message = listing("{} has no event, which the coverage threshold allows", &allowed);
         let hint = "Raise the threshold to 100 if every essential state is mandatory.";
         let code = allowed.iter().find_map(|state| code(facts, state, Code::MissingRequiredNode));
-        found.push(Finding { code, ..Finding::new(FindingId::BelowFullCoverage, message, hint).file(facts.trace_file()) });
+        found.push(Finding {
+            code,
+            ..Finding::new(FindingId::BelowFullCoverage, message, hint).file(facts.trace_file())
+        });
     }
     disorders(facts, found);
     codes_without_a_state(facts, &allowed, found);
@@ -65,7 +68,10 @@ fn neighbours(facts: &Facts<'_>, state: usize) -> Message {
 fn missing(facts: &Facts<'_>, state: usize) -> Finding {
     let name = facts.name(state);
     let message = Message::new("the trace has no event of {}", &[name]).and(neighbours(facts, state));
-    let hint = match (facts.observation.model().is_guard(state), facts.observation.model().deployment() == Some(state)) {
+    let hint = match (
+        facts.observation.model().is_guard(state),
+        facts.observation.model().deployment() == Some(state),
+    ) {
         (true, _) => "Run it, then deploy again; or, if it did run, make it write its event to the trace.",
         (false, true) => "If the deployment did run, make it write its event to the trace.",
         (false, false) => "Run it now; or, if it did run, make it write its event to the trace.",
@@ -79,15 +85,22 @@ fn failed(facts: &Facts<'_>, state: usize, judgement: &Judgement) -> Finding {
     let (there, word) = (at(*attempt), status.word());
     let message = match deployment {
         Some(deployment) if attempt.index < deployment.index => {
-            let text = format!("{{}} did not complete ({word}, {there}), and the deployment went on ({})", at(*deployment));
+            let text = format!(
+                "{{}} did not complete ({word}, {there}), and the deployment went on ({})",
+                at(*deployment)
+            );
             Message::new(&text, &[name])
         }
         Some(deployment) => {
-            let text =
-                format!("{{}} was not attempted before the deployment ({}) and did not complete afterwards ({word}, {there})", at(*deployment));
+            let text = format!(
+                "{{}} was not attempted before the deployment ({}) and did not complete afterwards ({word}, {there})",
+                at(*deployment)
+            );
             Message::new(&text, &[name])
         }
-        None => Message::new(&format!("the last attempt of {{}} did not complete ({word}, {there})"), &[name]),
+        None => {
+            Message::new(&format!("the last attempt of {{}} did not complete ({word}, {there})"), &[name])
+        }
     };
     let hint = match deployment {
         Some(_) => "Find out why it did not pass, mend that, and deploy again once it passes.",
@@ -107,13 +120,19 @@ fn late(facts: &Facts<'_>, state: usize, judgement: &Judgement) -> Finding {
     );
     let message = Message::new(&text, &[name]).and(neighbours(facts, state));
     let hint = "It could not stop that deployment. Review what was deployed, and make the gate a condition of deploying.";
-    Finding::new(FindingId::StateLate, message, hint).state(name).file(facts.trace_file()).at(Some(completed.place))
+    Finding::new(FindingId::StateLate, message, hint)
+        .state(name)
+        .file(facts.trace_file())
+        .at(Some(completed.place))
 }
 
 fn stale(facts: &Facts<'_>, state: usize, judgement: &Judgement) -> Finding {
-    let Judgement::Stale { completed, other, redone, deployment } = judgement else { return missing(facts, state) };
+    let Judgement::Stale { completed, other, redone, deployment } = judgement else {
+        return missing(facts, state);
+    };
     let (name, other) = (facts.name(state), facts.name(*other));
-    let then = deployment.map_or(String::new(), |deployment| format!(" before the deployment ({})", at(deployment)));
+    let then =
+        deployment.map_or(String::new(), |deployment| format!(" before the deployment ({})", at(deployment)));
     let text = format!(
         "{{}} ({}) is about {{}}, which completed after it ({}), and was not repeated{then}",
         at(*completed),
@@ -125,16 +144,22 @@ fn stale(facts: &Facts<'_>, state: usize, judgement: &Judgement) -> Finding {
 }
 
 fn out_of_order(facts: &Facts<'_>, state: usize, judgement: &Judgement) -> Finding {
-    let Judgement::OutOfOrder { completed, other, conflict } = judgement else { return missing(facts, state) };
+    let Judgement::OutOfOrder { completed, other, conflict } = judgement else {
+        return missing(facts, state);
+    };
     let (name, other_name) = (facts.name(state), facts.name(*other));
-    let (must, came) = if facts.observation.model().precedes(*other, state) { ("after", "before") } else { ("before", "after") };
-    let text = format!("{{}} ({}) must come {must} {{}} ({}) but came {came} it", at(*completed), at(*conflict));
+    let (must, came) = if facts.observation.model().precedes(*other, state) {
+        ("after", "before")
+    } else {
+        ("before", "after")
+    };
+    let text =
+        format!("{{}} ({}) must come {must} {{}} ({}) but came {came} it", at(*completed), at(*conflict));
     let finding = Finding::new(FindingId::OutOfOrder, Message::new(&text, &[name, other_name]), ORDER_HINT);
     finding.state(name).file(facts.trace_file()).at(Some(completed.place))
 }
 
-const ORDER_HINT: &str =
-    "If either order is fine, take the pair out of the model's `dominates`; else make the agent keep the order.";
+const ORDER_HINT: &str = "If either order is fine, take the pair out of the model's `dominates`; else make the agent keep the order.";
 
 /// Pairs in a wrong order that no state out of order stands for: at an earlier deployment, or beside a state that is
 /// counted otherwise.
@@ -144,7 +169,9 @@ fn disorders(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         if [pair.before, pair.after].into_iter().any(|state| status(state) == Some(StateStatus::OutOfOrder)) {
             continue;
         }
-        let then = pair.deployment.map_or(String::new(), |deployment| format!(", at the deployment {}", at(deployment)));
+        let then = pair
+            .deployment
+            .map_or(String::new(), |deployment| format!(", at the deployment {}", at(deployment)));
         let text = format!(
             "{{}} ({}) must come after {{}} ({}) but came before it{then}",
             at(pair.after_seen),
@@ -179,7 +206,8 @@ fn codes_without_a_state(facts: &Facts<'_>, allowed: &[&str], found: &mut Vec<Fi
             | Code::InvalidSuccessTerminal
             | Code::MissingFailedTerminal => continue,
         }
-        let attempted = state.and_then(|state| facts.observation.record(state)).is_some_and(|record| record.events > 0);
+        let attempted =
+            state.and_then(|state| facts.observation.record(state)).is_some_and(|record| record.events > 0);
         let id = if allowed.contains(&node) {
             FindingId::BelowFullCoverage
         } else if attempted {

@@ -35,7 +35,9 @@ fn damage(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     }
     if damage.more() > 0 {
         let text = format!("{} more lines cannot be read", damage.more());
-        found.push(Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[]), hint).file(facts.trace_file()));
+        found.push(
+            Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[]), hint).file(facts.trace_file()),
+        );
     }
     for (file, reason) in &facts.trace.unreadable_others {
         let message = Message::new("the trace {} beside it cannot be read: {}", &[file, reason]);
@@ -47,7 +49,10 @@ fn foreign(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let (count, Some((place, named))) = &facts.trace.foreign else { return };
     let own = facts.trace.deployment.as_deref().unwrap_or_default();
     let events = if *count == 1 { "one event names".to_owned() } else { format!("{count} events name") };
-    let text = format!("{events} another deployment: {{}} ({}), but this folder is {{}}; they cover nothing", line(*place));
+    let text = format!(
+        "{events} another deployment: {{}} ({}), but this folder is {{}}; they cover nothing",
+        line(*place)
+    );
     let hint = "Write each deployment's trace into its own folder, with its own deployment_id.";
     let finding = Finding::new(FindingId::TraceForeign, Message::new(&text, &[named, own]), hint);
     found.push(finding.file(facts.trace_file()).at(Some(*place)));
@@ -59,7 +64,9 @@ fn others(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let more = if more { "more than " } else { "" };
         let text = format!("the file holds {more}{runs} runs; the last one was judged");
         let hint = "Nothing to do; a file for each run is easier to read.";
-        found.push(Finding::new(FindingId::EarlierRuns, Message::new(&text, &[]), hint).file(facts.trace_file()));
+        found.push(
+            Finding::new(FindingId::EarlierRuns, Message::new(&text, &[]), hint).file(facts.trace_file()),
+        );
     }
     if !facts.trace.others.is_empty() {
         let shown: Vec<&str> = facts.trace.others.iter().take(10).map(String::as_str).collect();

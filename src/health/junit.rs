@@ -32,7 +32,8 @@ struct Suite {
 
 fn suite(bytes: &[u8]) -> Result<Outcome, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
     let mut outcome = Outcome::new(Said::Nothing, Vec::new());
@@ -55,11 +56,16 @@ fn suite(bytes: &[u8]) -> Result<Outcome, String> {
                                 ..Suite::default()
                             });
                         } else if failures(tag).is_some_and(|failed| failed > 0) {
-                            outcome.hidden_failures = Some("a test suite counts failures that it does not list".to_owned());
+                            outcome.hidden_failures =
+                                Some("a test suite counts failures that it does not list".to_owned());
                         }
                     }
                     "testcase" => {
-                        let test = Check { resource: title(tag), status: CheckStatus::Pass, check: "test passed".to_owned() };
+                        let test = Check {
+                            resource: title(tag),
+                            status: CheckStatus::Pass,
+                            check: "test passed".to_owned(),
+                        };
                         if empty {
                             settle(test, &mut suites, &mut outcome);
                         } else {
@@ -105,7 +111,8 @@ fn settle(test: Check, suites: &mut [Suite], outcome: &mut Outcome) {
 fn close(suites: &mut Vec<Suite>, outcome: &mut Outcome) {
     let Some(suite) = suites.pop() else { return };
     if let Some(said) = suite.said_failed.filter(|said| *said > suite.failed) {
-        outcome.hidden_failures = Some(format!("a test suite counts {said} failures and lists {}", suite.failed));
+        outcome.hidden_failures =
+            Some(format!("a test suite counts {said} failures and lists {}", suite.failed));
     }
     if let Some(said) = suite.said_tests.filter(|said| *said > suite.tests) {
         outcome.disagreement = Some(format!("a test suite counts {said} tests and lists {}", suite.tests));
@@ -166,17 +173,26 @@ mod tests {
         use HealthStatus::{Healthy, NotTested, Unhealthy, Unreadable};
         for (text, expected) in [
             ("<testsuite><testcase name='a'/></testsuite>", Healthy),
-            ("<?xml version='1.0'?><!-- x --><testsuites><testsuite><testcase name='a'></testcase></testsuite></testsuites>", Healthy),
+            (
+                "<?xml version='1.0'?><!-- x --><testsuites><testsuite><testcase name='a'></testcase></testsuite></testsuites>",
+                Healthy,
+            ),
             ("<testsuite><testcase name='a'/><testcase name='b'><skipped/></testcase></testsuite>", Healthy),
             ("<testsuite><testcase name='b'><skipped/></testcase></testsuite>", NotTested),
             ("<testsuite></testsuite>", NotTested),
             ("<testsuite/>", NotTested),
-            ("<testsuite><testcase name='a'><failure message='x'>no</failure></testcase></testsuite>", Unhealthy),
+            (
+                "<testsuite><testcase name='a'><failure message='x'>no</failure></testcase></testsuite>",
+                Unhealthy,
+            ),
             ("<testsuite><testcase name='a'><skipped/><error/></testcase></testsuite>", Unhealthy),
             ("<testsuite failures='1'><testcase name='a'/></testsuite>", Unhealthy),
             ("<testsuites errors='1'><testsuite><testcase name='a'/></testsuite></testsuites>", Unhealthy),
             ("<testsuite failures='2'/>", Unhealthy),
-            ("<testsuites tests='2'><testsuite tests='1'><testcase name='a'/></testsuite></testsuites>", NotTested),
+            (
+                "<testsuites tests='2'><testsuite tests='1'><testcase name='a'/></testsuite></testsuites>",
+                NotTested,
+            ),
             ("<testsuite><testcase name='a'/>", Unreadable),
             ("<testsuite><testcase name='a'></testsuite>", Unreadable),
             ("<html></html>", Unreadable),
@@ -192,6 +208,9 @@ mod tests {
     fn names_and_messages_are_shown() {
         let text = "<testsuite><testcase classname='api' name='a &amp; b'><failure message='HTTP &own; 503'/></testcase></testsuite>";
         let check = &health(text).checks[0];
-        assert_eq!((check.resource.as_str(), check.check.as_str()), ("api a & b", "test failed: HTTP &own; 503"));
+        assert_eq!(
+            (check.resource.as_str(), check.check.as_str()),
+            ("api a & b", "test failed: HTTP &own; 503")
+        );
     }
 }

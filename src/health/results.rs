@@ -25,9 +25,12 @@ pub fn read(bytes: &[u8]) -> Health {
 fn collect(document: &Value, results: &mut Vec<Outcome>) -> Result<(), String> {
     match document {
         Value::Null => Ok(()),
-        Value::Array(documents) => documents.iter().try_for_each(|document| match document {
-            Value::Object(_) => collect(document, results),
-            _ => Err("an entry of the results is no object".to_owned()),
+        Value::Array(documents) => documents.iter().try_for_each(|document| {
+            if document.is_object() {
+                collect(document, results)
+            } else {
+                Err("an entry of the results is no object".to_owned())
+            }
         }),
         Value::Object(fields) if fields.is_empty() => Ok(()),
         Value::Object(_) => {
@@ -96,8 +99,10 @@ fn resource_check(entry: &Value) -> Result<(Check, bool), String> {
         return Ok((Check { resource, status, check: seen.unwrap_or_default().to_owned() }, true));
     }
     let state = json::present(entry, "provisioningState");
-    let provisioned = state.and_then(Value::as_str).is_some_and(|state| state.eq_ignore_ascii_case("Succeeded"));
-    let worse = own.map(|status| status.unwrap_or(CheckStatus::Unknown)).filter(|own| *own != CheckStatus::Pass);
+    let provisioned =
+        state.and_then(Value::as_str).is_some_and(|state| state.eq_ignore_ascii_case("Succeeded"));
+    let worse =
+        own.map(|status| status.unwrap_or(CheckStatus::Unknown)).filter(|own| *own != CheckStatus::Pass);
     let status = match (provisioned, worse) {
         (false, _) => CheckStatus::Fail,
         (true, Some(worse)) => worse,
@@ -147,7 +152,9 @@ fn endpoint(line: &str) -> Check {
     let resource = target.split(": ").next().filter(|name| !name.is_empty()).unwrap_or("(unnamed)");
     let seen = match (status, digits) {
         (_, "") => "no HTTP status".to_owned(),
-        (CheckStatus::Fail, digits) if digits.bytes().all(|digit| digit == b'0') => format!("HTTP {digits}, unreachable"),
+        (CheckStatus::Fail, digits) if digits.bytes().all(|digit| digit == b'0') => {
+            format!("HTTP {digits}, unreachable")
+        }
         (_, digits) => format!("HTTP {digits}"),
     };
     Check { resource: resource.to_owned(), status, check: seen }
@@ -268,9 +275,13 @@ mod tests {
 
     #[test]
     fn passed_over_a_failed_check_is_a_contradiction() {
-        let health = read(br#"{"status":"passed","resources":[],"endpoints":"- a: https://a \u2192 HTTP 503"}"#);
+        let health =
+            read(br#"{"status":"passed","resources":[],"endpoints":"- a: https://a \u2192 HTTP 503"}"#);
         assert!(health.contradiction && health.failed.is_none());
-        assert!(!read(br#"{"status":"skipped","resources":[{"name":"a","provisioningState":"Failed"}]}"#).contradiction);
+        assert!(
+            !read(br#"{"status":"skipped","resources":[{"name":"a","provisioningState":"Failed"}]}"#)
+                .contradiction
+        );
         assert!(read(br#"{"status":"failed","resources":[]}"#).failed.is_some());
     }
 }

@@ -48,12 +48,12 @@ pub fn parse(bytes: &[u8]) -> Result<Model, ModelError> {
     let model = Model::build(draft)?;
     // In a cycle, states that are directly in order end up without one.
     for (a, b) in draft_edges {
-        if let (Some(a), Some(b)) = (model.find(&a), model.find(&b)) {
-            if !model.precedes(a, b) {
-                let at = a.min(model.essential());
-                let reason = format!("`{}` and `{}` each come before the other", model.name(a), model.name(b));
-                return Err(ModelError::new(format!("/{key}/{at}/dominates"), reason));
-            }
+        if let (Some(a), Some(b)) = (model.find(&a), model.find(&b))
+            && !model.precedes(a, b)
+        {
+            let at = a.min(model.essential());
+            let reason = format!("`{}` and `{}` each come before the other", model.name(a), model.name(b));
+            return Err(ModelError::new(format!("/{key}/{at}/dominates"), reason));
         }
     }
     Ok(model)
@@ -80,7 +80,9 @@ fn names(key: &str, list: &[Value]) -> Result<Vec<String>, ModelError> {
         let (pointer, id) = match entry {
             Value::String(id) => (format!("/{key}/{at}"), Some(id.as_str())),
             Value::Object(_) => (format!("/{key}/{at}/id"), json::text(entry, "id")),
-            _ => (format!("/{key}/{at}"), None),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                (format!("/{key}/{at}"), None)
+            }
         };
         let Some(id) = id.filter(|id| !id.is_empty()) else {
             return Err(ModelError::new(pointer, "an essential state needs a non-empty id"));
@@ -115,7 +117,10 @@ fn order(
         for (nth, name) in after.iter().enumerate() {
             match name.as_str() {
                 Some(name) if name == id => {
-                    return Err(ModelError::new(format!("{pointer}/{nth}"), format!("`{id}` comes before itself")));
+                    return Err(ModelError::new(
+                        format!("{pointer}/{nth}"),
+                        format!("`{id}` comes before itself"),
+                    ));
                 }
                 Some(name) if essential_names.contains(name) => edges.push((id.clone(), name.to_owned())),
                 Some(name) if optional_names.contains(name) => {}

@@ -68,7 +68,8 @@ impl Graph {
                 }
             }
             let receipts = edge.get("requiredEvidence").and_then(Value::as_array);
-            let receipts = receipts.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+            let receipts =
+                receipts.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
             order.push((from.clone(), to.clone()));
             // Of two equal edges the last one counts, as in git-ape's validator.
             edges.insert((from, to), receipts);

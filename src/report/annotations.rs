@@ -84,7 +84,11 @@ pub fn annotations(
     let annotate = |level: Level, finding: &Finding| Annotation {
         level,
         title: format!("Process Integrity: {}", finding.id.id()),
-        place: finding.file.as_deref().and_then(&in_repository).map(|file| (file, finding.place.map(|place| place.line))),
+        place: finding
+            .file
+            .as_deref()
+            .and_then(&in_repository)
+            .map(|file| (file, finding.place.map(|place| place.line))),
         message: vec![plain(&finding.message, str::to_owned), finding.hint.to_owned()],
     };
     let overrides: Vec<&Finding> =
@@ -93,7 +97,7 @@ pub fn annotations(
         report.findings.iter().filter(|finding| finding.id.class() != Class::Notice).collect();
     let fits = if further.len() < room { further.len() } else { room.saturating_sub(2) };
     all.extend(further.iter().take(fits).map(|finding| annotate(level, finding)));
-    if further.len() > fits {
+    if further.len() > fits && room > 1 {
         let text = format!("and {} more; the job summary and the report list all", further.len() - fits);
         all.push(Annotation::new(level, "Process Integrity", text));
     }
@@ -105,7 +109,12 @@ fn summary(report: &Report, level: Level) -> Annotation {
     let coverage = &report.coverage;
     let mut message = vec![
         format!("{}: {}", report.deployment, words::headline(report)),
-        format!("Coverage {}/{} essential states ({}%).", coverage.covered, coverage.essential, coverage.percent()),
+        format!(
+            "Coverage {}/{} essential states ({}%).",
+            coverage.covered,
+            coverage.essential,
+            coverage.percent()
+        ),
     ];
     let missing: Vec<&str> = report.missing().collect();
     if !missing.is_empty() {

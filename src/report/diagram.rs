@@ -15,18 +15,19 @@ const NAME_SHOWN: usize = 60;
 #[must_use]
 pub fn mermaid(report: &Report) -> String {
     let mut out = String::from("flowchart TD\n");
-    let shown = report.states.len().min(if report.states.len() > MAX_NODES { MAX_NODES - 1 } else { MAX_NODES });
+    let shown =
+        report.states.len().min(if report.states.len() > MAX_NODES { MAX_NODES - 1 } else { MAX_NODES });
     for (at, state) in report.states.iter().take(shown).enumerate() {
         let (sign, class) = match state.status {
             StateStatus::Covered => ("✔", "ok"),
             StateStatus::OutOfOrder => ("⇅", "odd"),
-            StateStatus::Missing | StateStatus::Failed | StateStatus::Late | StateStatus::Stale => ("✘", "bad"),
+            StateStatus::Missing | StateStatus::Failed | StateStatus::Late | StateStatus::Stale => {
+                ("✘", "bad")
+            }
         };
         let name = escape::mermaid(&escape::cut(&state.id, NAME_SHOWN));
-        let word = match state.status {
-            StateStatus::Covered => String::new(),
-            other => format!("<br/>{}", other.id()),
-        };
+        let covered = state.status == StateStatus::Covered;
+        let word = if covered { String::new() } else { format!("<br/>{}", state.status.id()) };
         let _ = writeln!(out, "  s{at}[\"{sign} {name}{word}\"]:::{class}");
     }
     for (b, before) in report.directly_before.iter().take(shown).enumerate() {

@@ -89,7 +89,11 @@ fn number(percent: f64) -> serde_json::Number {
     let whole = percent as u64;
     #[allow(clippy::float_cmp)]
     let is_whole = percent.trunc() == percent;
-    if is_whole { whole.into() } else { serde_json::Number::from_f64(percent).unwrap_or_else(|| whole.into()) }
+    if is_whole {
+        whole.into()
+    } else {
+        serde_json::Number::from_f64(percent).unwrap_or_else(|| whole.into())
+    }
 }
 
 fn finding(finding: &Finding) -> FindingPart<'_> {

@@ -57,7 +57,8 @@ fn health(report: &Report, out: &mut String) {
             CheckStatus::Skip => "⏭️",
             CheckStatus::Unknown => "❔",
         };
-        let (resource, seen) = (markdown(&cut(&check.resource, 100)), markdown(&cut(&check.check, QUOTE_SHOWN)));
+        let (resource, seen) =
+            (markdown(&cut(&check.resource, 100)), markdown(&cut(&check.check, QUOTE_SHOWN)));
         let _ = writeln!(out, "| {resource} | {sign} | {seen} |");
     }
     if checks.is_empty() {
@@ -100,17 +101,14 @@ fn verdict(report: &Report, out: &mut String) {
         };
         let _ = writeln!(out, "| Missing | {}{rest} |", shown.join(", "));
     }
-    if report.false_success() {
-        out.push_str("| False success | the deployment claims to have succeeded |\n");
-    }
-    if report.has(FindingId::GateOverridden) {
-        out.push_str("| Gate | 🔓 overridden by a person |\n");
-    }
     out.push('\n');
 }
 
 fn quote(report: &Report, out: &mut String) {
     let _ = writeln!(out, "> {} **{}**", report.verdict.sign(), words::headline(report));
+    if report.false_success() {
+        out.push_str("> The deployment claims to have succeeded: this is a **false success**.\n");
+    }
     for sentence in words::consequences(report) {
         let _ = writeln!(out, "> {}", message(&sentence, false));
     }
@@ -118,7 +116,7 @@ fn quote(report: &Report, out: &mut String) {
         let _ = writeln!(out, "> 🔓 {}.", message(&finding.message, false));
     }
     if let Some(action) = words::action(report) {
-        let _ = writeln!(out, ">\n> **Action required:** {action}");
+        let _ = writeln!(out, ">\n> **Action required:** {}", message(&action, false));
     }
     out.push('\n');
 }
@@ -150,7 +148,12 @@ fn findings(report: &Report, out: &mut String) {
             };
             let code = finding.code.map_or(String::new(), |code| format!(" ({})", code.id()));
             let what = message(&finding.message, true);
-            let _ = writeln!(out, "| {class} | {}{code} | {place} | {what} | {} |", finding.id.id(), finding.hint);
+            let _ = writeln!(
+                out,
+                "| {class} | {}{code} | {place} | {what} | {} |",
+                finding.id.id(),
+                finding.hint
+            );
         }
         more(report.findings.len(), 5, out);
     });
@@ -168,7 +171,12 @@ fn checkpoints(report: &Report, out: &mut String) {
             let line = state.seen.map_or("–".to_owned(), |seen| seen.place.line.to_string());
             let between: Vec<String> = super::terminal::between(report, at).take(5).map(moment).collect();
             let name = markdown_cell_code(&cut(&state.id, 100));
-            let _ = writeln!(out, "| {sign} | {name} | {} | {line} | {} |", state.status.id(), between.join(", "));
+            let _ = writeln!(
+                out,
+                "| {sign} | {name} | {} | {line} | {} |",
+                state.status.id(),
+                between.join(", ")
+            );
         }
         more(report.states.len(), 5, out);
         let _ = write!(out, "\n```mermaid\n{}```\n", diagram::mermaid(report));
@@ -176,7 +184,8 @@ fn checkpoints(report: &Report, out: &mut String) {
 }
 
 fn moment(moment: &MomentRow) -> String {
-    let name = moment.state.as_deref().map_or("error".to_owned(), |state| markdown_cell_code(&cut(state, 60)));
+    let name =
+        moment.state.as_deref().map_or("error".to_owned(), |state| markdown_cell_code(&cut(state, 60)));
     format!("{name} {} (line {})", moment.status.word(), moment.seen.place.line)
 }
 
@@ -185,7 +194,9 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
         let _ = writeln!(out, "- Deployment: {}", markdown_code(&cut(&report.deployment, 120)));
         let claim = report.claim.id();
         let _ = writeln!(out, "- Claim of the deployment: {claim}; health: {}", report.health.id());
-        let path = |path: &Option<String>| path.as_deref().map_or(String::new(), |p| format!(" {}", markdown_code(&cut(p, 200))));
+        let path = |path: &Option<String>| {
+            path.as_deref().map_or(String::new(), |p| format!(" {}", markdown_code(&cut(p, 200))))
+        };
         let model = &report.model;
         let _ = writeln!(out, "- Model: {}{}, `{}`", model.source.id(), path(&model.path), model.digest);
         let digest = report.trace_digest.as_deref().map_or(String::new(), |digest| format!(", `{digest}`"));
@@ -205,9 +216,9 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
         }
     });
     if report.verdict == Verdict::VerifiedSuccess {
-        out.push_str("_Process Integrity found nothing to hold against this deployment._\n");
+        out.push_str("Process Integrity found nothing to hold against this deployment.\n");
     } else {
-        out.push_str("_Process Integrity detects; it blocks nothing._\n");
+        out.push_str("Process Integrity detects; it blocks nothing.\n");
     }
 }
 

@@ -88,7 +88,8 @@ fn health(report: &Report, paper: &mut Paper) {
             CheckStatus::Skip => "-".to_owned(),
             CheckStatus::Unknown => paper.paint(YELLOW, "?"),
         };
-        let (resource, seen) = (escape::line(&cut(&check.resource, 80)), escape::line(&cut(&check.check, 120)));
+        let (resource, seen) =
+            (escape::line(&cut(&check.resource, 80)), escape::line(&cut(&check.check, 120)));
         paper.line(&format!("  {sign} {resource}  {seen}"));
     }
     if checks.len() > SHOWN {
@@ -126,10 +127,8 @@ fn picture(report: &Report, paper: &mut Paper) {
             StateStatus::Missing | StateStatus::Failed | StateStatus::Late | StateStatus::Stale => ("✘", RED),
         };
         let place = state.seen.map_or(String::new(), |seen| format!("line {}", seen.place.line));
-        let word = match state.status {
-            StateStatus::Covered => String::new(),
-            other => paper.paint(colour, other.id()),
-        };
+        let covered = state.status == StateStatus::Covered;
+        let word = if covered { String::new() } else { paper.paint(colour, state.status.id()) };
         let name = escape::line(&cut(&state.id, 80));
         let pad = " ".repeat(width.saturating_sub(state.id.chars().count()));
         paper.line(&format!("  {} {name}{pad}  {place:<9} {word}", paper.paint(colour, sign)));
@@ -154,7 +153,8 @@ fn moment_line(moment: &MomentRow) -> String {
         Status::Started | Status::Skipped | Status::Unknown => "○",
         Status::Failed | Status::Error => "✘",
     };
-    let text = format!("{} {} (line {}){message}", cut(name, 60), moment.status.word(), moment.seen.place.line);
+    let text =
+        format!("{} {} (line {}){message}", cut(name, 60), moment.status.word(), moment.seen.place.line);
     format!("{sign} {}", escape::line(&text))
 }
 
@@ -189,7 +189,9 @@ fn findings(report: &Report, paper: &mut Paper) {
 }
 
 fn foot(report: &Report, paper: &mut Paper) {
-    let path = |path: &Option<String>| path.as_deref().map_or(String::new(), |p| format!(" {}", escape::line(&cut(p, 200))));
+    let path = |path: &Option<String>| {
+        path.as_deref().map_or(String::new(), |p| format!(" {}", escape::line(&cut(p, 200))))
+    };
     let model = format!("Model: {}{}", report.model.source.id(), path(&report.model.path));
     paper.line(&paper.paint(DIM, &model));
     let format = report.format.map_or("none", crate::trace::TraceFormat::title);

@@ -11,11 +11,19 @@ use crate::verdict::{FindingId, Verdict};
 pub fn headline(report: &Report) -> &'static str {
     match report.verdict {
         Verdict::VerifiedSuccess => "Resources are healthy, and every mandatory checkpoint is proven.",
-        Verdict::AgentIssue => "Resources are healthy and the process is complete, but the flow was abnormal.",
+        Verdict::AgentIssue => {
+            "Resources are healthy and the process is complete, but the flow was abnormal."
+        }
         Verdict::ProcessViolation => match (report.health, report.missing().next()) {
-            (HealthStatus::Healthy, Some(_)) => "Resources are healthy, but the deployment process was incomplete.",
-            (HealthStatus::Healthy, None) => "Resources are healthy, but the deployment process cannot be proven.",
-            (_, Some(_)) => "Nothing proves that the resources work, and the deployment process was incomplete.",
+            (HealthStatus::Healthy, Some(_)) => {
+                "Resources are healthy, but the deployment process was incomplete."
+            }
+            (HealthStatus::Healthy, None) => {
+                "Resources are healthy, but the deployment process cannot be proven."
+            }
+            (_, Some(_)) => {
+                "Nothing proves that the resources work, and the deployment process was incomplete."
+            }
             (_, None) => "The deployment process is complete, but nothing proves that the resources work.",
         },
         Verdict::DeploymentFailure => {
@@ -56,8 +64,12 @@ pub fn consequences(report: &Report) -> Vec<Message> {
         (StateStatus::Stale, "Not repeated after what it is about had changed: "),
         (StateStatus::OutOfOrder, "Out of order: "),
     ] {
-        let names: Vec<&str> =
-            report.states.iter().filter(|state| state.status == status).map(|state| state.id.as_str()).collect();
+        let names: Vec<&str> = report
+            .states
+            .iter()
+            .filter(|state| state.status == status)
+            .map(|state| state.id.as_str())
+            .collect();
         if !names.is_empty() {
             let shown = &names[..names.len().min(20)];
             let more = match names.len() - shown.len() {
@@ -76,13 +88,19 @@ pub fn consequences(report: &Report) -> Vec<Message> {
     sentences
 }
 
-/// The smallest thing that puts it right: the hint of the worst finding. `None` for a verified success.
+/// The smallest thing that puts it right: what the worst findings of one kind ask for, and for which states. `None` for a
+/// verified success.
 #[must_use]
-pub fn action(report: &Report) -> Option<&'static str> {
+pub fn action(report: &Report) -> Option<Message> {
     match report.verdict {
-        Verdict::VerifiedSuccess => None,
-        Verdict::AgentIssue | Verdict::ProcessViolation | Verdict::DeploymentFailure => {
-            report.findings.first().map(|finding| finding.hint)
-        }
+        Verdict::VerifiedSuccess => return None,
+        Verdict::AgentIssue | Verdict::ProcessViolation | Verdict::DeploymentFailure => {}
     }
+    let first = report.findings.first()?;
+    let alike = report.findings.iter().filter(|finding| finding.id == first.id && finding.hint == first.hint);
+    let mut states: Vec<&str> = alike.filter_map(|finding| finding.state.as_deref()).collect();
+    states.dedup();
+    states.truncate(20);
+    let whom = if states.is_empty() { String::new() } else { format!("{}: ", list(states.len())) };
+    Some(Message::new(&format!("{whom}{}", first.hint), &states))
 }

@@ -12,17 +12,20 @@ use crate::json;
 /// Reads a file to its end, whatever is in it, and hands each event on.
 pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
     let mut passed_over = 0;
-    let mut reading = jsonl::each_line(input, &mut |_, text, place, reading| match json::parse(text.as_bytes()) {
-        Ok(record @ Value::Object(_)) => match event(&record, states, place) {
-            Some(event) => sink(event),
-            None => passed_over += 1,
-        },
-        Ok(_) => reading.damage.push_with(|| Damage { place, reason: "the line holds no object".to_owned() }),
-        Err(error) => reading.damage.push_with(|| {
-            let offset = place.offset + error.column.saturating_sub(1) as u64;
-            Damage { place: Place { offset, ..place }, reason: error.reason }
-        }),
-    });
+    let mut reading =
+        jsonl::each_line(input, &mut |_, text, place, reading| match json::parse(text.as_bytes()) {
+            Ok(record @ Value::Object(_)) => match event(&record, states, place) {
+                Some(event) => sink(event),
+                None => passed_over += 1,
+            },
+            Ok(_) => {
+                reading.damage.push_with(|| Damage { place, reason: "the line holds no object".to_owned() })
+            }
+            Err(error) => reading.damage.push_with(|| {
+                let offset = place.offset + error.column.saturating_sub(1) as u64;
+                Damage { place: Place { offset, ..place }, reason: error.reason }
+            }),
+        });
     reading.passed_over = passed_over;
     reading
 }
@@ -59,7 +62,12 @@ fn event<'a>(record: &'a Value, states: &'a StateMap, place: Place) -> Option<Ev
         Some(value) => value.as_i64().map_or(Time::Unreadable, |number| Time::of_integer(number.into())),
     };
     let error = data.get("error").unwrap_or(&Value::Null);
-    let texts = [json::text(data, "message"), json::text(data, "reason"), error.as_str(), json::text(error, "message")];
+    let texts = [
+        json::text(data, "message"),
+        json::text(data, "reason"),
+        error.as_str(),
+        json::text(error, "message"),
+    ];
     event.message = texts.into_iter().flatten().next().map(Into::into);
     event.actor = Some("copilot".into());
     Some(event)

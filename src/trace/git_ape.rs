@@ -113,7 +113,8 @@ pub fn read(mut input: impl BufRead) -> Execution {
     skip_mark(&mut input);
     let position = Rc::new(Cell::new(Place { line: 1, offset: 0 }));
     let mut json = serde_json::Deserializer::from_reader(Counting { input, position: Rc::clone(&position) });
-    let document = Document { entries: &mut execution.entries, position: &position, damage: &mut execution.reading };
+    let document =
+        Document { entries: &mut execution.entries, position: &position, damage: &mut execution.reading };
     let fields = match document.deserialize(&mut json).and_then(|fields| json.end().map(|()| fields)) {
         Ok(fields) => Value::Object(fields),
         Err(error) => {
@@ -311,15 +312,22 @@ mod tests {
         let text = "{\n \"outcome\":\"succeeded\",\"events\":[\n  {\"type\":\"node\",\"node\":\"a\",\"status\":\"completed\"},\n\
                     {\"type\":\"transition\",\"from\":\"a\",\"to\":\"b\",\"evidence\":[\"r\"]}]}";
         let read = read(text.as_bytes());
-        assert_eq!(read.entries[0].place, Place { line: 3, offset: text.find("{\"type\":\"node").unwrap() as u64 });
+        assert_eq!(
+            read.entries[0].place,
+            Place { line: 3, offset: text.find("{\"type\":\"node").unwrap() as u64 }
+        );
         assert_eq!(read.entries[1].place.line, 4);
-        assert_eq!((read.entries[1].evidence.as_slice(), read.outcome.as_deref()), (&["r".to_owned()][..], Some("succeeded")));
+        assert_eq!(
+            (read.entries[1].evidence.as_slice(), read.outcome.as_deref()),
+            (&["r".to_owned()][..], Some("succeeded"))
+        );
         assert!(read.is_whole());
     }
 
     #[test]
     fn a_torn_document_keeps_what_was_whole_and_a_duplicate_key_refuses_all() {
-        let torn = read(&b"{\"events\":[{\"type\":\"node\",\"node\":\"a\",\"status\":\"completed\"},{\"ty"[..]);
+        let torn =
+            read(&b"{\"events\":[{\"type\":\"node\",\"node\":\"a\",\"status\":\"completed\"},{\"ty"[..]);
         assert_eq!((torn.entries.len(), torn.reading.damage.count(), torn.is_whole()), (1, 1, false));
         let twice = read(&b"{\"events\":[{\"type\":\"node\",\"node\":\"a\",\"node\":\"b\"}]}"[..]);
         assert_eq!((twice.entries.len(), twice.reading.damage.count()), (0, 1));

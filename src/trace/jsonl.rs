@@ -60,11 +60,12 @@ pub(super) fn each_line(
         };
         let mut place = Place { line: line.number, offset: line.text_offset() };
         let mut bytes = line.text.as_slice();
-        if line.number == 1 && line.leading_nuls == 0 {
-            if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
-                bytes = rest;
-                place.offset += 3;
-            }
+        if line.number == 1
+            && line.leading_nuls == 0
+            && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
+        {
+            bytes = rest;
+            place.offset += 3;
         }
         let nuls = if bytes.is_empty() {
             (line.leading_nuls > 0 && !line.last).then_some(line.offset)

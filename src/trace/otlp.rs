@@ -31,7 +31,8 @@ pub fn read(mut input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Eve
         }
         Err(_) => true,
     };
-    let reading = if one_a_line { lines(input, states, &mut spans) } else { document(input, states, &mut spans) };
+    let reading =
+        if one_a_line { lines(input, states, &mut spans) } else { document(input, states, &mut spans) };
     spans.sort_by_key(|span| span.end);
     for span in spans {
         let mut event = Event::new(span.state, span.status, span.place);
@@ -62,7 +63,9 @@ fn document(input: impl Read, states: &StateMap, spans: &mut Vec<Span>) -> Readi
     let place = Place { line: 1, offset: 0 };
     let reason = match input.take(DOCUMENT_CAP + 1).read_to_end(&mut bytes) {
         Err(error) => format!("the file could not be read any further: {}", error.kind()),
-        Ok(size) if size as u64 > DOCUMENT_CAP => "a document of more than 64 MiB; write one export a line".to_owned(),
+        Ok(size) if size as u64 > DOCUMENT_CAP => {
+            "a document of more than 64 MiB; write one export a line".to_owned()
+        }
         Ok(_) => match json::parse(&bytes) {
             Ok(export) => {
                 collect(&export, states, place, spans, &mut reading.damage);
@@ -84,7 +87,13 @@ fn items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
-fn collect(export: &Value, states: &StateMap, place: Place, spans: &mut Vec<Span>, damage: &mut Capped<Damage>) {
+fn collect(
+    export: &Value,
+    states: &StateMap,
+    place: Place,
+    spans: &mut Vec<Span>,
+    damage: &mut Capped<Damage>,
+) {
     for resource in items(either(export, "resourceSpans", "resource_spans")) {
         let scopes = either(resource, "scopeSpans", "scope_spans")
             .or_else(|| either(resource, "instrumentationLibrarySpans", "instrumentation_library_spans"));
@@ -103,15 +112,16 @@ fn read_span(span: &Value, states: &StateMap, place: Place) -> Option<Span> {
         let value = entry.get("value")?;
         either(value, "stringValue", "string_value").and_then(Value::as_str)
     };
-    let named = attribute("process.state").or_else(|| attribute("git_ape.state")).filter(|state| !state.is_empty());
+    let named =
+        attribute("process.state").or_else(|| attribute("git_ape.state")).filter(|state| !state.is_empty());
     let state = match named {
         Some(state) => state,
         None => states.state(json::text(span, "name").filter(|name| !name.is_empty())?),
     };
     let outcome = span.get("status").unwrap_or(&Value::Null);
-    let failed = json::present(outcome, "code").is_some_and(|code| match code {
-        Value::String(code) => code == "2" || code == "STATUS_CODE_ERROR",
-        code => code.as_u64() == Some(2),
+    let failed = json::present(outcome, "code").is_some_and(|code| match code.as_str() {
+        Some(name) => name == "2" || name == "STATUS_CODE_ERROR",
+        None => code.as_u64() == Some(2),
     });
     let error = items(span.get("attributes")).any(|entry| {
         json::text(entry, "key") == Some("error.type") && json::present(entry, "value").is_some()
@@ -132,9 +142,9 @@ fn read_span(span: &Value, states: &StateMap, place: Place) -> Option<Span> {
 
 /// A 64-bit number, which JSON writers quote. Zero is OTLP's word for "not set".
 fn number(value: &Value) -> Option<i128> {
-    let number = match value {
-        Value::String(digits) => digits.trim().parse().ok(),
-        value => value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from)),
+    let number = match value.as_str() {
+        Some(digits) => digits.trim().parse().ok(),
+        None => value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from)),
     };
     number.filter(|number| *number != 0)
 }
@@ -145,8 +155,9 @@ mod tests {
 
     fn states(text: &str) -> (Vec<String>, u64) {
         let mut all = Vec::new();
-        let reading =
-            read(text.as_bytes(), &StateMap::default(), &mut |e| all.push(format!("{} {}", e.state, e.status.word())));
+        let reading = read(text.as_bytes(), &StateMap::default(), &mut |e| {
+            all.push(format!("{} {}", e.state, e.status.word()))
+        });
         (all, reading.damage.count())
     }
 

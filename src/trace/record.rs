@@ -11,13 +11,33 @@ use crate::json::{Key, Keys};
 
 /// The keys that mean something, in groups; within a group the first that is present wins.
 const NAMES: [&str; 28] = [
-    "state", "node", "checkpoint", "event.name", "name", // which state
-    "status", "outcome", "result", "success", "level", // what became of it
-    "timestamp", "ts", "time", "recordedAt", "recorded_at", "at", // when
-    "action", "phase", // what was done
-    "deployment_id", "deploymentId", // of which deployment
-    "run_id", "runId", "invocationId", // of which run
-    "agent", "skill", "actor", "producer", // by whom
+    "state",
+    "node",
+    "checkpoint",
+    "event.name",
+    "name", // which state
+    "status",
+    "outcome",
+    "result",
+    "success",
+    "level", // what became of it
+    "timestamp",
+    "ts",
+    "time",
+    "recordedAt",
+    "recorded_at",
+    "at", // when
+    "action",
+    "phase", // what was done
+    "deployment_id",
+    "deploymentId", // of which deployment
+    "run_id",
+    "runId",
+    "invocationId", // of which run
+    "agent",
+    "skill",
+    "actor",
+    "producer", // by whom
     "message",
 ];
 const STATE: std::ops::Range<usize> = 0..5;
@@ -156,7 +176,8 @@ fn event<'a>(
     let words = [one(STATUS), one(OUTCOME)];
     let result = one(RESULT).and_then(Scalar::into_word);
     let success = one(SUCCESS).and_then(Scalar::into_word);
-    let level_error = matches!(one(LEVEL), Some(Scalar::Text(level)) if level.trim().eq_ignore_ascii_case("error"));
+    let level_error =
+        matches!(one(LEVEL), Some(Scalar::Text(level)) if level.trim().eq_ignore_ascii_case("error"));
     let message = one(MESSAGE);
     let Some(Scalar::Text(state)) = first(STATE) else { return None };
     if state.is_empty() {
@@ -181,7 +202,11 @@ fn event<'a>(
         actor: first(ACTOR).and_then(Scalar::into_id),
         message: words.into_iter().find_map(|text| match text {
             Scalar::Text(text) => Some(text),
-            Scalar::Absent | Scalar::Bool(_) | Scalar::Integer(_) | Scalar::Float(_) | Scalar::Compound { .. } => None,
+            Scalar::Absent
+            | Scalar::Bool(_)
+            | Scalar::Integer(_)
+            | Scalar::Float(_)
+            | Scalar::Compound { .. } => None,
         }),
         proof: if resolved.invoked { Proof::Invoked } else { Proof::Ended },
         overridden: resolved.overridden,
@@ -268,7 +293,8 @@ mod tests {
         for key in NAMES.get(TIME).unwrap() {
             assert_eq!(of(&format!(r#"{{"state":"a","{key}":5}}"#)).time, Time::Zoned(5_000_000), "{key}");
         }
-        let event = of(r#"{"state":"a","run_id":7,"deploymentId":"d","skill":"s","error":"e","details":"x"}"#);
+        let event =
+            of(r#"{"state":"a","run_id":7,"deploymentId":"d","skill":"s","error":"e","details":"x"}"#);
         assert_eq!(event.run.as_deref(), Some("7"));
         assert_eq!(event.deployment.as_deref(), Some("d"));
         assert_eq!(event.actor.as_deref(), Some("s"));

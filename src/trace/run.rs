@@ -59,21 +59,21 @@ impl RunFilter {
 
     /// Looks at the next event of the file.
     pub fn admit(&mut self, event: &Event<'_>) -> Admission {
-        if let (Some(own), Some(named)) = (&self.deployment, &event.deployment) {
-            if own != named {
-                self.foreign += 1;
-                self.first_foreign.get_or_insert_with(|| (event.place, named.to_string()));
-                return Admission::Foreign;
-            }
+        if let (Some(own), Some(named)) = (&self.deployment, &event.deployment)
+            && own != named
+        {
+            self.foreign += 1;
+            self.first_foreign.get_or_insert_with(|| (event.place, named.to_string()));
+            return Admission::Foreign;
         }
-        if let Some(run) = event.run.as_deref() {
-            if self.current.as_deref() != Some(run) {
-                if self.seen.len() <= RUNS_COUNTED && !self.seen.contains(run) {
-                    self.seen.insert(run.to_owned());
-                }
-                self.first.get_or_insert_with(|| run.to_owned());
-                self.current = Some(run.to_owned());
+        if let Some(run) = event.run.as_deref()
+            && self.current.as_deref() != Some(run)
+        {
+            if self.seen.len() <= RUNS_COUNTED && !self.seen.contains(run) {
+                self.seen.insert(run.to_owned());
             }
+            self.first.get_or_insert_with(|| run.to_owned());
+            self.current = Some(run.to_owned());
         }
         // An event without a run id belongs to the run before it, leading ones to the first run.
         let run = self.current.as_ref().or(self.first.as_ref());

@@ -38,7 +38,8 @@ fn of_record(record: &Value) -> Option<TraceFormat> {
         return Some(TraceFormat::Otlp);
     }
     let typed = json::text(record, "type").is_some_and(|kind| !kind.is_empty());
-    let copilot = typed && record.get("data").is_some_and(Value::is_object) && json::present(record, "state").is_none();
+    let copilot =
+        typed && record.get("data").is_some_and(Value::is_object) && json::present(record, "state").is_none();
     copilot.then_some(TraceFormat::CopilotEvents)
 }
 

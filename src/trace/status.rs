@@ -51,17 +51,17 @@ impl Status {
         if text.len() > 14 {
             return None;
         }
-        let word: String = text
-            .chars()
-            .map(|c| if matches!(c, '-' | ' ') { '_' } else { c.to_ascii_lowercase() })
-            .collect();
+        let word: String =
+            text.chars().map(|c| if matches!(c, '-' | ' ') { '_' } else { c.to_ascii_lowercase() }).collect();
         Some(match word.as_str() {
             "completed" | "complete" | "passed" | "pass" | "succeeded" | "success" | "ok" | "done"
             | "approved" | "confirmed" | "evaluated" | "validated" | "overridden" | "true" => Self::Completed,
             "failed" | "fail" | "failure" | "blocked" | "rejected" | "denied" | "unhealthy" | "timeout"
             | "timed_out" | "cancelled" | "aborted" | "declined" | "false" => Self::Failed,
             "skipped" | "skip" | "not_run" | "not_applicable" | "n/a" | "none" => Self::Skipped,
-            "started" | "start" | "running" | "in_progress" | "pending" | "queued" | "delegated" => Self::Started,
+            "started" | "start" | "running" | "in_progress" | "pending" | "queued" | "delegated" => {
+                Self::Started
+            }
             "error" | "errored" | "exception" | "crashed" => Self::Error,
             _ => return None,
         })
@@ -179,7 +179,10 @@ impl<'a> Said<'a> {
             take(word.status(), Some(word));
         }
         if let Some(success) = &self.success {
-            take(if matches!(success, Word::Bool(_)) { success.status() } else { Status::Unknown }, Some(success));
+            take(
+                if matches!(success, Word::Bool(_)) { success.status() } else { Status::Unknown },
+                Some(success),
+            );
         }
         if self.level_error {
             take(Status::Error, None);
@@ -194,7 +197,8 @@ impl<'a> Said<'a> {
         };
         if let Some(result) = result_alone {
             take(result.status(), Some(result));
-        } else if let Some(status) = self.result.as_ref().and_then(Word::text).and_then(Status::of_free_text) {
+        } else if let Some(status) = self.result.as_ref().and_then(Word::text).and_then(Status::of_free_text)
+        {
             take(status, self.result.as_ref());
         }
         let any = beside || self.level_error || result_alone.is_some();
@@ -252,7 +256,9 @@ mod tests {
         assert_eq!(Status::of_free_text("rejected-no-pull-request"), Some(Status::Failed));
         assert_eq!(Status::of_free_text("Skipped: no change"), Some(Status::Skipped));
         assert_eq!(Status::of_free_text("running"), Some(Status::Started));
-        for nothing in ["draft", "2 medium findings", "none blocking", "error budget kept", "passed", "started late", ""] {
+        for nothing in
+            ["draft", "2 medium findings", "none blocking", "error budget kept", "passed", "started late", ""]
+        {
             assert_eq!(Status::of_free_text(nothing), None, "{nothing}");
         }
     }

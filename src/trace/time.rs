@@ -109,7 +109,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_told() {
-        for text in ["at noon", "", "2026-13-05T12:00:00Z", "12:00", "1.2.3", "99999999999999999999999999999", "-"] {
+        for text in
+            ["at noon", "", "2026-13-05T12:00:00Z", "12:00", "1.2.3", "99999999999999999999999999999", "-"]
+        {
             assert_eq!(Time::of_text(text), Time::Unreadable, "{text}");
         }
         assert_eq!(Time::of_integer(i128::from(u64::MAX) * 1_000_000), Time::Unreadable);

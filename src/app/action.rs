@@ -1,0 +1,369 @@
+//! The action: classify → outputs → annotations → summary. Each step stands for itself, and none stops the deployment.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::check::check;
+use super::guard::{self, Interruption};
+use super::job::{Job, Named, Options};
+use crate::evidence::{Document, Record, STATE_FILE};
+use crate::message::Message;
+use crate::report::annotations::{Annotation, Level, PER_TYPE, annotations};
+use crate::report::markdown::{self, Context};
+use crate::report::terminal::{self, Colour};
+use crate::report::{Report, json};
+use crate::runner::{self, SUMMARY_CAP, Verbosity};
+use crate::secrets::Secrets;
+use crate::settings::Settings;
+use crate::trace::Time;
+use crate::trace::state_map::StateMap;
+use crate::verdict::Verdict;
+use crate::workspace::Workspace;
+
+/// One deadline for everything.
+const DEADLINE: Duration = Duration::from_secs(90);
+/// To say what happened after that.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Where git-ape keeps its deployments.
+const DEPLOYMENTS: &str = ".azure/deployments";
+/// Own warnings that are annotations; the rest are lines of the log.
+const WARNINGS_SHOWN: usize = 3;
+/// Folders that are checked in one step.
+const FOLDERS_CAP: usize = 256;
+
+/// Runs the action. Whatever happens is an annotation and the `status` output.
+pub fn run(environment: &[(String, String)]) {
+    let settings = Settings::read(environment);
+    runner::log(if settings.debug { Verbosity::Debug } else { Verbosity::Normal });
+    let output = settings.output_file();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::debug!(%error, "no runtime");
+            // Without threads there is no deadline and no handler, but there is still a report.
+            if guard::isolated(|| steps(&settings)).is_err() {
+                last_words(output.as_deref(), Interruption::Panicked);
+            }
+            return;
+        }
+    };
+    runtime.block_on(async move {
+        if let Err(interruption) = guard::bounded(move || steps(&settings), DEADLINE).await {
+            let words = tokio::task::spawn_blocking(move || last_words(output.as_deref(), interruption));
+            let _ = tokio::time::timeout(LAST_WORDS, words).await;
+        }
+    });
+    runtime.shutdown_background();
+}
+
+fn last_words(output: Option<&Path>, interruption: Interruption) {
+    let level = match interruption {
+        Interruption::Cancelled => Level::Notice,
+        Interruption::Deadline | Interruption::Panicked => Level::Warning,
+    };
+    runner::annotate(&Annotation::new(level, "Process Integrity", interruption.reason().to_owned()));
+    if let Some(output) = output {
+        let _ = runner::outputs(output, &[("status", interruption.reason().to_owned())]);
+    }
+}
+
+/// What went wrong so far. The first trouble is the `status` output.
+#[derive(Default)]
+struct Troubles(Vec<Message>);
+
+impl Troubles {
+    fn add(&mut self, template: &str, quotes: &[&str]) {
+        self.0.push(Message::new(template, quotes));
+    }
+
+    fn status(&self) -> String {
+        self.0.first().map_or_else(|| "ok".to_owned(), Message::to_string)
+    }
+}
+
+fn steps(settings: &Settings) {
+    let mut troubles = Troubles(settings.warnings.clone());
+    let inputs = &settings.inputs;
+    let token = inputs.github_token.as_ref().map(|token| token.reveal().to_owned());
+    let secrets = Secrets::new(inputs.mask.iter().cloned().chain(token));
+    let reports =
+        guard::isolated(|| classify(settings, &secrets, &mut troubles)).unwrap_or_else(|interruption| {
+            troubles.add(interruption.reason(), &[]);
+            Classified::default()
+        });
+    let blank = |text: &str| secrets.blank(text);
+    let warnings: Vec<Message> = troubles.0.iter().map(|warning| warning.clone().map_quotes(blank)).collect();
+    let mut troubles = Troubles(warnings);
+    let worst = reports.all.iter().max_by_key(|report| report.verdict);
+    let report_path = guard::isolated(|| write_report(settings, &reports, &mut troubles)).unwrap_or_default();
+    let _ = guard::isolated(|| outputs(settings, &reports, worst, &report_path, &mut troubles));
+    let _ = guard::isolated(|| annotate(&reports, &troubles));
+    let before = troubles.0.len();
+    if inputs.summary {
+        let _ = guard::isolated(|| summary(settings, &reports, &mut troubles));
+    }
+    for trouble in troubles.0.iter().skip(before) {
+        runner::annotate(&Annotation::new(Level::Warning, "Process Integrity", trouble.to_string()));
+    }
+    if let (true, Some(file)) = (troubles.0.len() > before, settings.output_file()) {
+        let _ = runner::outputs(&file, &[("status", troubles.status())]);
+    }
+}
+
+/// The reports, and the workspace they are of.
+#[derive(Default)]
+struct Classified {
+    workspace: Option<Workspace>,
+    all: Vec<Report>,
+}
+
+fn classify(settings: &Settings, secrets: &Secrets, troubles: &mut Troubles) -> Classified {
+    let inputs = &settings.inputs;
+    let given = Path::new(&settings.runner.workspace);
+    let here = if settings.runner.workspace.is_empty() { Path::new(".") } else { given };
+    let workspace = match Workspace::new(here) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            troubles
+                .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
+            return Classified::default();
+        }
+    };
+    let named = |path: &Option<String>| path.as_deref().map(|path| name(&workspace, Path::new(path)));
+    let options = Options {
+        evidence: inputs.evidence,
+        min_events: inputs.min_events,
+        threshold: inputs.coverage_threshold,
+        deployment_state: inputs.deployment_state.clone(),
+        terminal_state: inputs.terminal_state.clone(),
+        state_map: state_map(&workspace, named(&inputs.state_map), troubles),
+        secrets: secrets.clone(),
+    };
+    let mut folders = folders(&workspace, &inputs.deployment_dir, troubles);
+    if folders.len() > FOLDERS_CAP {
+        troubles.add(
+            &format!(
+                "{} folders are too many for one step; the first {FOLDERS_CAP} are checked",
+                folders.len()
+            ),
+            &[],
+        );
+        folders.truncate(FOLDERS_CAP);
+    }
+    let folders: Vec<Option<Named>> =
+        if folders.is_empty() { vec![None] } else { folders.into_iter().map(Some).collect() };
+    let mut all = Vec::new();
+    for folder in folders {
+        let shown = folder.as_ref().map_or(String::new(), |folder| folder.shown.clone());
+        tracing::debug!(folder = %shown, "checking");
+        let job = Job {
+            workspace: workspace.clone(),
+            named: workspace.clone(),
+            folder,
+            trace: named(&inputs.trace_path),
+            model: named(&inputs.model_path),
+            tests: named(&inputs.tests_path),
+        };
+        match guard::isolated(|| check(&job, &options)) {
+            Ok(Ok(checked)) => {
+                for warning in checked.warnings {
+                    if !troubles.0.contains(&warning) {
+                        troubles.0.push(warning);
+                    }
+                }
+                all.push(checked.report);
+            }
+            Ok(Err(error)) => troubles.add("{}: {}", &[&shown, &error.to_string()]),
+            Err(interruption) => troubles.add(&format!("{{}}: {}", interruption.reason()), &[&shown]),
+        }
+    }
+    Classified { workspace: Some(workspace), all }
+}
+
+/// A path that an input gives, shown relative to the workspace where it lies in it.
+fn name(workspace: &Workspace, given: &Path) -> Named {
+    let shown = given.strip_prefix(workspace.root()).unwrap_or(given);
+    Named { path: workspace.root().join(given), ..Named::new(shown, workspace.root()) }
+}
+
+fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Troubles) -> StateMap {
+    let Some(given) = given else { return StateMap::default() };
+    let read = workspace.read(&given.path).map_err(|refusal| refusal.to_string());
+    match read.and_then(|bytes| StateMap::parse(&bytes).map_err(|error| error.to_string())) {
+        Ok(map) => map,
+        Err(reason) => {
+            troubles.add(
+                "the state map {} cannot be used: {}; the built-in one is used",
+                &[&given.shown, &reason],
+            );
+            StateMap::default()
+        }
+    }
+}
+
+/// The folders that are asked for; else the newest one that there is.
+fn folders(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) -> Vec<Named> {
+    let mut found: Vec<Named> = Vec::new();
+    for line in asked {
+        let is_glob = line.contains(['*', '?', '[']);
+        if !is_glob {
+            found.push(name(workspace, Path::new(line)));
+            continue;
+        }
+        let matches = globbed(workspace, line);
+        if matches.is_empty() {
+            troubles.add("no folder matches {}", &[line]);
+        }
+        found.extend(matches);
+    }
+    found.dedup();
+    if !asked.is_empty() {
+        return found;
+    }
+    let names = workspace.list(Path::new(DEPLOYMENTS), |_| true);
+    let folders = names.iter().map(|folder| name(workspace, &Path::new(DEPLOYMENTS).join(folder)));
+    let folders = folders.filter(|folder| workspace.resolve(&folder.path).is_ok_and(|real| real.is_dir()));
+    let newest = folders.max_by_key(|folder| (recorded(workspace, folder), folder.shown.clone()));
+    newest.into_iter().collect()
+}
+
+/// The folders in the workspace that match a pattern, sorted.
+fn globbed(workspace: &Workspace, pattern: &str) -> Vec<Named> {
+    let root = glob::Pattern::escape(&workspace.root().to_string_lossy());
+    let pattern = pattern.strip_prefix(&*workspace.root().to_string_lossy()).unwrap_or(pattern);
+    let Ok(paths) = glob::glob(&format!("{root}/{}", pattern.trim_start_matches('/'))) else {
+        return Vec::new();
+    };
+    let inside = paths.flatten().filter(|path| workspace.resolve(path).is_ok_and(|real| real.is_dir()));
+    let mut folders: Vec<PathBuf> = inside.take(FOLDERS_CAP + 1).collect();
+    folders.sort();
+    folders.iter().map(|folder| name(workspace, folder)).collect()
+}
+
+/// When a deployment was recorded: the time in its `state.json`.
+fn recorded(workspace: &Workspace, folder: &Named) -> Option<i64> {
+    let bytes = workspace.read(&folder.join(STATE_FILE).path).ok()?;
+    let record = Document::of_bytes(&bytes, Record::read);
+    record.read().and_then(|record| Time::of_text(record.timestamp.as_deref()?).micros())
+}
+
+fn write_report(settings: &Settings, reports: &Classified, troubles: &mut Troubles) -> String {
+    let (Some(path), Some(workspace)) = (&settings.inputs.report_path, &reports.workspace) else {
+        return String::new();
+    };
+    let several = reports.all.len() > 1;
+    let layout = if several { json::Layout::Line } else { json::Layout::Pretty };
+    let text: String = reports.all.iter().map(|report| json::render(report, layout)).collect();
+    match runner::write_inside(workspace, Path::new(path), &text) {
+        Ok(_) => path.clone(),
+        Err(error) => {
+            troubles.add("the report cannot be written to {}: {}", &[path, &error.to_string()]);
+            String::new()
+        }
+    }
+}
+
+fn outputs(
+    settings: &Settings,
+    reports: &Classified,
+    worst: Option<&Report>,
+    report_path: &str,
+    troubles: &mut Troubles,
+) {
+    let text = |of: &dyn Fn(&Report) -> String| worst.map(of).unwrap_or_default();
+    let findings: usize = reports.all.iter().map(Report::findings_count).sum();
+    let coverage = |report: &Report| format!("{}/{}", report.coverage.covered, report.coverage.essential);
+    let missing = |report: &Report| report.missing().collect::<Vec<_>>().join(",");
+    let values = [
+        ("verdict", text(&|report| report.verdict.id().to_owned())),
+        ("false-success", reports.all.iter().any(Report::false_success).to_string()),
+        ("coverage", text(&coverage)),
+        ("coverage-percent", text(&|report| report.coverage.percent().to_string())),
+        ("missing-states", text(&missing)),
+        ("findings-count", findings.to_string()),
+        ("health", text(&|report| report.health.id().to_owned())),
+        ("claim", text(&|report| report.claim.id().to_owned())),
+        ("report-path", report_path.to_owned()),
+        ("status", troubles.status()),
+    ];
+    let Some(file) = settings.output_file() else { return };
+    if let Err(error) = runner::outputs(&file, &values) {
+        troubles.add(&format!("the outputs cannot be written: {}", error.kind()), &[]);
+    }
+}
+
+fn annotate(reports: &Classified, troubles: &Troubles) {
+    let in_repository = |file: &str| {
+        let workspace = reports.workspace.as_ref()?;
+        workspace.relative(Path::new(file)).filter(|file| workspace.root().join(file).is_file())
+    };
+    let warnings: Vec<String> = troubles.0.iter().map(Message::to_string).collect();
+    for warning in warnings.iter().take(WARNINGS_SHOWN) {
+        runner::annotate(&Annotation::new(Level::Warning, "Process Integrity", warning.clone()));
+    }
+    for warning in warnings.iter().skip(WARNINGS_SHOWN) {
+        runner::complain(&format!("warning: {warning}"));
+    }
+    let own = warnings.len().min(WARNINGS_SHOWN);
+    let room = |verdict: Verdict| match verdict {
+        Verdict::AgentIssue | Verdict::ProcessViolation => PER_TYPE - own,
+        Verdict::VerifiedSuccess | Verdict::DeploymentFailure => PER_TYPE,
+    };
+    match reports.all.as_slice() {
+        [report] => {
+            runner::print(&terminal::render(report, Colour::Off));
+            for annotation in annotations(report, in_repository, room(report.verdict)) {
+                runner::annotate(&annotation);
+            }
+        }
+        several => {
+            // Of many deployments each gets one annotation, worst first, as far as the runner keeps them.
+            let mut sorted: Vec<&Report> = several.iter().collect();
+            sorted.sort_by_key(|report| std::cmp::Reverse(report.verdict));
+            let mut verdicts = Vec::new();
+            let mut shown = std::collections::BTreeMap::new();
+            for report in sorted {
+                runner::print(&terminal::render(report, Colour::Off));
+                verdicts.push(report.verdict);
+                let mut found = annotations(report, in_repository, 1);
+                let Some(first) = (!found.is_empty()).then(|| found.remove(0)) else { continue };
+                let count: &mut usize = shown.entry(first.level).or_default();
+                *count += 1;
+                if *count < room(report.verdict) {
+                    runner::annotate(&first);
+                }
+            }
+            for (level, count) in shown {
+                let kept = PER_TYPE - 1 - if level == Level::Warning { own } else { 0 };
+                if count > kept {
+                    let text = format!("and {} more deployments; the job summary lists them", count - kept);
+                    runner::annotate(&Annotation::new(level, "Process Integrity", text));
+                }
+            }
+            runner::print(&terminal::tally(&verdicts));
+        }
+    }
+}
+
+fn summary(settings: &Settings, reports: &Classified, troubles: &mut Troubles) {
+    let Some(file) = settings.summary_file() else { return };
+    let context = Context {
+        commit: Some(settings.runner.sha.clone()).filter(|sha| !sha.is_empty()),
+        run: settings.run(),
+    };
+    let mut text = String::new();
+    let mut left = reports.all.len();
+    for report in &reports.all {
+        let one = markdown::render(report, &context);
+        if text.len() + one.len() > SUMMARY_CAP {
+            text.push_str(&format!("\n{left} more deployments do not fit into this summary.\n"));
+            break;
+        }
+        text.push_str(&one);
+        text.push('\n');
+        left -= 1;
+    }
+    if let Err(error) = runner::summary(&file, &text) {
+        troubles.add(&format!("the job summary cannot be written: {}", error.kind()), &[]);
+    }
+}
