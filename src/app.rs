@@ -8,6 +8,7 @@ pub mod command;
 mod discover;
 pub mod guard;
 pub mod job;
+mod publish;
 
 use crate::settings;
 

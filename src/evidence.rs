@@ -114,7 +114,18 @@ impl Gate {
                 _ => return Err(format!("`gate` is {word}, not PASSED, BLOCKED or OVERRIDDEN")),
             },
         };
-        let keys = ["criticalPassed", "highPassed"];
+        let mut unmet = None;
+        for key in ["criticalPassed", "highPassed"] {
+            match json::present(file, key) {
+                None | Some(Value::Bool(true)) => {}
+                Some(Value::Bool(false)) => unmet = unmet.or(Some(key)),
+                Some(Value::String(word)) if word.eq_ignore_ascii_case("true") => {}
+                Some(Value::String(word)) if word.eq_ignore_ascii_case("false") => {
+                    unmet = unmet.or(Some(key))
+                }
+                Some(other) => return Err(format!("`{key}` is {other}, not true or false")),
+            }
+        }
         let blocking = json::present(file, "blockingFindings").is_some_and(|findings| match findings {
             Value::Array(list) => !list.is_empty(),
             Value::Object(map) => !map.is_empty(),
@@ -125,7 +136,7 @@ impl Gate {
         });
         Ok(Self {
             word,
-            unmet: keys.into_iter().find(|key| file.get(*key) == Some(&Value::Bool(false))),
+            unmet,
             blocking,
             reason: json::text(file, "overrideReason").filter(|reason| !reason.is_empty()).map(str::to_owned),
         })
@@ -292,9 +303,19 @@ mod tests {
         assert_eq!((passed.word, passed.unmet, passed.blocking), (GateWord::Passed, None, false));
         let unmet = gate_of(r#"{"gate":"Passed","highPassed":false,"blockingFindings":["x"]}"#).unwrap();
         assert_eq!((unmet.unmet, unmet.blocking), (Some("highPassed"), true));
-        for text in
-            ["", "[]", "{}", r#"{"gate":"MAYBE"}"#, r#"{"gate":1}"#, r#"{"gate":"PASSED","gate":"BLOCKED"}"#]
-        {
+        assert_eq!(
+            gate_of(r#"{"gate":"PASSED","criticalPassed":"False"}"#).unwrap().unmet,
+            Some("criticalPassed")
+        );
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"gate":"PASSED","highPassed":"maybe"}"#,
+            r#"{"gate":"MAYBE"}"#,
+            r#"{"gate":1}"#,
+            r#"{"gate":"PASSED","gate":"BLOCKED"}"#,
+        ] {
             assert!(matches!(gate(text), Document::Unreadable(_)), "{text}");
         }
     }

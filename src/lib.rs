@@ -37,6 +37,7 @@ pub mod conformance;
 pub mod escape;
 pub mod evidence;
 pub mod findings;
+pub mod github;
 pub mod health;
 pub mod json;
 pub mod message;

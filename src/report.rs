@@ -113,6 +113,10 @@ pub struct Report {
     pub events: u64,
     /// Lines that could not be read.
     pub unreadable: u64,
+    /// Records that say nothing of states: passed over.
+    pub passed_over: u64,
+    /// There was a deployment attempt in the run.
+    pub deployment_attempted: bool,
     /// What happened, in order.
     pub moments: Vec<MomentRow>,
 }
@@ -158,6 +162,8 @@ impl Report {
             trace_digest: facts.trace.digest.clone(),
             events: facts.observation.events(),
             unreadable: facts.trace.reading.damage.count(),
+            passed_over: facts.trace.reading.passed_over,
+            deployment_attempted: facts.observation.last_deployment().is_some(),
             moments: moments.collect(),
         }
     }

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::evidence::Mode;
+use crate::evidence;
+use crate::github::comment::{Mode, Run};
+use crate::github::tracking_issue::Fields;
+use crate::github::{Access, Number, Repository};
 use crate::message::Message;
 use crate::model::Threshold;
 
@@ -24,6 +27,12 @@ struct Raw {
     coverage_threshold: String,
     min_events: String,
     evidence: String,
+    comment: String,
+    comment_key: String,
+    pr_number: String,
+    create_issue: String,
+    issue_labels: String,
+    issue_assignees: String,
     summary: String,
     report_path: String,
     mask: String,
@@ -78,7 +87,17 @@ pub struct Inputs {
     /// Fewer events are suspicious.
     pub min_events: u64,
     /// What is asked of evidence.
-    pub evidence: Mode,
+    pub evidence: evidence::Mode,
+    /// When a comment is written.
+    pub comment: Mode,
+    /// One comment a key; in place of the deployment's id.
+    pub comment_key: Option<String>,
+    /// In place of the one that is found.
+    pub pr_number: Option<Number>,
+    /// Open a tracking issue for what is not verified.
+    pub create_issue: bool,
+    /// Its labels and assignees.
+    pub issue_fields: Fields,
     /// Write the job summary.
     pub summary: bool,
     /// Also write the report there.
@@ -87,6 +106,8 @@ pub struct Inputs {
     pub mask: Vec<String>,
     /// The token, if it can be one.
     pub github_token: Option<Token>,
+    /// There is something in its place that cannot be one.
+    pub token_is_odd: bool,
 }
 
 /// The runner's variables that are used.
@@ -95,6 +116,21 @@ pub struct Inputs {
 pub struct Runner {
     /// The server's address, for links.
     pub server_url: String,
+    /// The API's address.
+    pub api_url: String,
+    /// GraphQL's address.
+    pub graphql_url: String,
+    /// What started the run.
+    pub event_name: String,
+    /// The file with the event.
+    pub event_path: String,
+    /// The branch or tag of the run.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The attempt of the run.
+    pub run_attempt: String,
+    /// Who started it.
+    pub actor: String,
     /// `owner/name`.
     pub repository: String,
     /// The commit of the run.
@@ -171,9 +207,36 @@ impl Settings {
     /// Where the run can be seen, as name and address.
     #[must_use]
     pub fn run(&self) -> Option<(String, String)> {
-        let Runner { server_url, repository, run_id, .. } = &self.runner;
-        let known = [server_url, repository, run_id].into_iter().all(|part| !part.is_empty());
-        known.then(|| (run_id.clone(), format!("{server_url}/{repository}/actions/runs/{run_id}")))
+        let run_id = &self.runner.run_id;
+        let runs = self.runs_url().filter(|_| !run_id.is_empty());
+        runs.map(|runs| (run_id.clone(), format!("{runs}/{run_id}")))
+    }
+
+    /// How GitHub is reached. `None` without a token or a repository.
+    #[must_use]
+    pub fn access(&self) -> Option<Access> {
+        let text = |value: &String| Some(value.clone()).filter(|value| !value.is_empty());
+        Some(Access {
+            api_url: text(&self.runner.api_url)?,
+            graphql_url: text(&self.runner.graphql_url),
+            repository: Repository::of(&self.runner.repository)?,
+            token: self.inputs.github_token.clone()?,
+        })
+    }
+
+    /// The run and its attempt. What is no number counts as the oldest.
+    #[must_use]
+    pub fn this_run(&self) -> Run {
+        let number = |text: &str| text.trim().parse().unwrap_or(0);
+        Run { id: number(&self.runner.run_id), attempt: number(&self.runner.run_attempt) }
+    }
+
+    /// Where the runs of this repository can be seen; `/<id>` is appended.
+    #[must_use]
+    pub fn runs_url(&self) -> Option<String> {
+        let Runner { server_url, repository, .. } = &self.runner;
+        Repository::of(repository)?;
+        (!server_url.is_empty()).then(|| format!("{server_url}/{repository}/actions/runs"))
     }
 
     /// The file of outputs, if there is one.
@@ -191,6 +254,22 @@ impl Settings {
 
 fn path(text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| PathBuf::from(text))
+}
+
+/// The label of a tracking issue, where no other is asked for.
+const DEFAULT_LABEL: &str = "process-integrity";
+
+/// A switch, in the words of YAML 1.2, as actions/toolkit takes them.
+fn flag(name: &str, value: String, default: bool, warn: &mut impl FnMut(&str, &str, &str)) -> bool {
+    match value.trim() {
+        "" => default,
+        "true" | "True" | "TRUE" => true,
+        "false" | "False" | "FALSE" => false,
+        other => {
+            warn(name, other, "true or false");
+            default
+        }
+    }
 }
 
 impl Inputs {
@@ -216,23 +295,40 @@ impl Inputs {
                 crate::app::job::MIN_EVENTS
             })
         });
-        let evidence = text(raw.evidence).map_or(Mode::Report, |value| {
-            Mode::of_name(&value).unwrap_or_else(|| {
+        let evidence = text(raw.evidence).map_or(evidence::Mode::Report, |value| {
+            evidence::Mode::of_name(&value).unwrap_or_else(|| {
                 warn("evidence", &value, "report, require or off");
-                Mode::Report
+                evidence::Mode::Report
             })
         });
-        let summary = text(raw.summary).is_none_or(|value| {
-            // The words of YAML 1.2, as actions/toolkit takes them.
-            match value.as_str() {
-                "true" | "True" | "TRUE" => true,
-                "false" | "False" | "FALSE" => false,
-                _ => {
-                    warn("summary", &value, "true or false");
-                    true
-                }
-            }
+        let comment = text(raw.comment).map_or(Mode::Always, |value| {
+            Mode::of_name(&value).unwrap_or_else(|| {
+                warn("comment", &value, "always, on-problem or never");
+                Mode::Always
+            })
         });
+        let pr_number = text(raw.pr_number).and_then(|value| {
+            let number = value.trim_start_matches('#').parse().ok().filter(|number| *number > 0).map(Number);
+            if number.is_none() {
+                warn("pr-number", &value, "the number of a pull request");
+            }
+            number
+        });
+        let create_issue = flag("create-issue", raw.create_issue, false, &mut warn);
+        let summary = flag("summary", raw.summary, true, &mut warn);
+        let list = |value: &str| -> Vec<String> {
+            value
+                .split([',', '\n'])
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(str::to_owned)
+                .collect()
+        };
+        let labels = list(&raw.issue_labels);
+        let issue_fields = Fields {
+            labels: if labels.is_empty() { vec![DEFAULT_LABEL.to_owned()] } else { labels },
+            assignees: list(&raw.issue_assignees),
+        };
         Self {
             deployment_dir: lines(&raw.deployment_dir),
             trace_path: text(raw.trace_path),
@@ -244,9 +340,15 @@ impl Inputs {
             coverage_threshold,
             min_events,
             evidence,
+            comment,
+            comment_key: text(raw.comment_key),
+            pr_number,
+            create_issue,
+            issue_fields,
             summary,
             report_path: text(raw.report_path),
             mask: lines(&raw.mask),
+            token_is_odd: !raw.github_token.trim().is_empty() && Token::of(&raw.github_token).is_none(),
             github_token: Token::of(&raw.github_token),
         }
     }
@@ -281,7 +383,7 @@ mod tests {
         assert_eq!(settings.inputs.deployment_dir, ["a", "b/*"]);
         assert_eq!(settings.inputs.trace_path.as_deref(), Some("t"));
         assert_eq!(settings.inputs.coverage_threshold, Threshold::of_percent(66.5));
-        assert_eq!((settings.inputs.min_events, settings.inputs.evidence), (7, Mode::Require));
+        assert_eq!((settings.inputs.min_events, settings.inputs.evidence), (7, evidence::Mode::Require));
         assert!(!settings.inputs.summary && settings.debug);
         assert_eq!(settings.run().unwrap().1, "https://github.example/o/r/actions/runs/5");
     }
@@ -298,7 +400,10 @@ mod tests {
             ("INPUT_COVERAGE-THRESHOLD", "0"),
         ]);
         assert_eq!(bad.warnings.len(), 4);
-        assert_eq!((bad.inputs.min_events, bad.inputs.evidence, bad.inputs.summary), (3, Mode::Report, true));
+        assert_eq!(
+            (bad.inputs.min_events, bad.inputs.evidence, bad.inputs.summary),
+            (3, evidence::Mode::Report, true)
+        );
         assert_eq!(bad.inputs.coverage_threshold, None);
     }
 

@@ -1,15 +1,20 @@
-//! The action: classify → outputs → annotations → summary. Each step stands for itself, and none stops the deployment.
+//! The action: classify → outputs → annotations → summary → comment → issue. Each step stands for itself, none depends on a
+//! later one, and none stops the deployment.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::spawn_blocking;
 
 use super::check::check;
 use super::guard::{self, Interruption};
 use super::job::{Job, Named, Options};
+use super::publish::{self, Published};
 use crate::evidence::{Document, Record, STATE_FILE};
 use crate::message::Message;
 use crate::report::annotations::{Annotation, Level, PER_TYPE, annotations};
-use crate::report::markdown::{self, Context};
+use crate::report::markdown;
 use crate::report::terminal::{self, Colour};
 use crate::report::{Report, json};
 use crate::runner::{self, SUMMARY_CAP, Verbosity};
@@ -28,32 +33,89 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const DEPLOYMENTS: &str = ".azure/deployments";
 /// Own warnings that are annotations; the rest are lines of the log.
 const WARNINGS_SHOWN: usize = 3;
+/// Warnings that may still come: of the summary, the comment and the issue.
+const WARNINGS_LATER: usize = 2;
 /// Folders that are checked in one step.
 const FOLDERS_CAP: usize = 256;
 
 /// Runs the action. Whatever happens is an annotation and the `status` output.
 pub fn run(environment: &[(String, String)]) {
-    let settings = Settings::read(environment);
+    let settings = Arc::new(Settings::read(environment));
     runner::log(if settings.debug { Verbosity::Debug } else { Verbosity::Normal });
-    let output = settings.output_file();
     let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::debug!(%error, "no runtime");
-            // Without threads there is no deadline and no handler, but there is still a report.
-            if guard::isolated(|| steps(&settings)).is_err() {
-                last_words(output.as_deref(), Interruption::Panicked);
+            // Without threads there is no deadline, no handler and no comment, but there is still a report.
+            if guard::isolated(|| steps(&settings, None)).is_err() {
+                last_words(settings.output_file().as_deref(), Interruption::Panicked);
             }
             return;
         }
     };
-    runtime.block_on(async move {
-        if let Err(interruption) = guard::bounded(move || steps(&settings), DEADLINE).await {
-            let words = tokio::task::spawn_blocking(move || last_words(output.as_deref(), interruption));
+    runtime.block_on(async {
+        let output = settings.output_file();
+        if let Err(interruption) = everything(&settings).await {
+            let words = spawn_blocking(move || last_words(output.as_deref(), interruption));
             let _ = tokio::time::timeout(LAST_WORDS, words).await;
         }
     });
     runtime.shutdown_background();
+}
+
+/// Classify, report, and then tell people: the later steps cannot take anything from the earlier ones.
+async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
+    let end = Instant::now() + DEADLINE;
+    let left = || end.saturating_duration_since(Instant::now());
+    let own = Arc::clone(settings);
+    let changed = match needs_commit(settings) {
+        true => {
+            guard::bounded(tokio::spawn(async move { publish::files_of_commit(&own).await }), left()).await?
+        }
+        false => None,
+    };
+    let own = Arc::clone(settings);
+    let done = guard::bounded(spawn_blocking(move || steps(&own, changed)), left()).await?;
+    let Some(worst) = publish::worst(&done.reports.all) else { return Ok(()) };
+    let own = Arc::clone(settings);
+    let deadline = left().min(publish::DEADLINE);
+    let mut status = done.status;
+    let (mut reports, folders) = (done.reports.all, done.reports.folders);
+    let published = tokio::spawn(async move {
+        let others = reports.len() - 1;
+        let folder = folders.get(worst).cloned().flatten();
+        publish::publish(&own, &reports.swap_remove(worst), folder, others).await
+    });
+    let published = match guard::bounded(published, deadline).await {
+        Ok(published) => published,
+        Err(Interruption::Cancelled) => return Err(Interruption::Cancelled),
+        Err(interruption) => Published {
+            comment_status: if interruption == Interruption::Deadline { "timeout" } else { "error" },
+            trouble: Some(interruption.reason().to_owned()),
+            ..Published::default()
+        },
+    };
+    if let (Some(trouble), "ok") = (&published.trouble, status.as_str()) {
+        status.clone_from(trouble);
+    }
+    let own = Arc::clone(settings);
+    guard::bounded(spawn_blocking(move || tell(&own, &published, status)), LAST_WORDS).await
+}
+
+/// The last outputs and lines: what came of the comment and the issue.
+fn tell(settings: &Settings, published: &Published, status: String) {
+    for line in &published.lines {
+        runner::annotate(line);
+    }
+    let values = [
+        ("comment-status", published.comment_status.to_owned()),
+        ("comment-url", published.comment_url.clone()),
+        ("issue-url", published.issue_url.clone()),
+        ("status", status),
+    ];
+    if let Some(file) = settings.output_file() {
+        let _ = runner::outputs(&file, &values);
+    }
 }
 
 fn last_words(output: Option<&Path>, interruption: Interruption) {
@@ -81,20 +143,26 @@ impl Troubles {
     }
 }
 
-fn steps(settings: &Settings) {
+/// What the steps without a network came to.
+struct Done {
+    reports: Classified,
+    status: String,
+}
+
+fn steps(settings: &Settings, changed: Option<Vec<String>>) -> Done {
     let mut troubles = Troubles(settings.warnings.clone());
     let inputs = &settings.inputs;
     let token = inputs.github_token.as_ref().map(|token| token.reveal().to_owned());
     let secrets = Secrets::new(inputs.mask.iter().cloned().chain(token));
-    let reports =
-        guard::isolated(|| classify(settings, &secrets, &mut troubles)).unwrap_or_else(|interruption| {
-            troubles.add(interruption.reason(), &[]);
-            Classified::default()
-        });
+    let reports = guard::isolated(|| classify(settings, &secrets, changed.as_deref(), &mut troubles));
+    let reports = reports.unwrap_or_else(|interruption| {
+        troubles.add(interruption.reason(), &[]);
+        Classified::default()
+    });
     let blank = |text: &str| secrets.blank(text);
     let warnings: Vec<Message> = troubles.0.iter().map(|warning| warning.clone().map_quotes(blank)).collect();
     let mut troubles = Troubles(warnings);
-    let worst = reports.all.iter().max_by_key(|report| report.verdict);
+    let worst = publish::worst(&reports.all).and_then(|worst| reports.all.get(worst));
     let report_path = guard::isolated(|| write_report(settings, &reports, &mut troubles)).unwrap_or_default();
     let _ = guard::isolated(|| outputs(settings, &reports, worst, &report_path, &mut troubles));
     let _ = guard::isolated(|| annotate(&reports, &troubles));
@@ -105,9 +173,11 @@ fn steps(settings: &Settings) {
     for trouble in troubles.0.iter().skip(before) {
         runner::annotate(&Annotation::new(Level::Warning, "Process Integrity", trouble.to_string()));
     }
+    let status = troubles.status();
     if let (true, Some(file)) = (troubles.0.len() > before, settings.output_file()) {
-        let _ = runner::outputs(&file, &[("status", troubles.status())]);
+        let _ = runner::outputs(&file, &[("status", status.clone())]);
     }
+    Done { reports, status }
 }
 
 /// The reports, and the workspace they are of.
@@ -115,9 +185,16 @@ fn steps(settings: &Settings) {
 struct Classified {
     workspace: Option<Workspace>,
     all: Vec<Report>,
+    /// Of each, its folder in the repository.
+    folders: Vec<Option<String>>,
 }
 
-fn classify(settings: &Settings, secrets: &Secrets, troubles: &mut Troubles) -> Classified {
+fn classify(
+    settings: &Settings,
+    secrets: &Secrets,
+    changed: Option<&[String]>,
+    troubles: &mut Troubles,
+) -> Classified {
     let inputs = &settings.inputs;
     let given = Path::new(&settings.runner.workspace);
     let here = if settings.runner.workspace.is_empty() { Path::new(".") } else { given };
@@ -139,7 +216,7 @@ fn classify(settings: &Settings, secrets: &Secrets, troubles: &mut Troubles) -> 
         state_map: state_map(&workspace, named(&inputs.state_map), troubles),
         secrets: secrets.clone(),
     };
-    let mut folders = folders(&workspace, &inputs.deployment_dir, troubles);
+    let mut folders = folders(&workspace, &inputs.deployment_dir, changed, troubles);
     if folders.len() > FOLDERS_CAP {
         troubles.add(
             &format!(
@@ -152,8 +229,9 @@ fn classify(settings: &Settings, secrets: &Secrets, troubles: &mut Troubles) -> 
     }
     let folders: Vec<Option<Named>> =
         if folders.is_empty() { vec![None] } else { folders.into_iter().map(Some).collect() };
-    let mut all = Vec::new();
+    let (mut all, mut places) = (Vec::new(), Vec::new());
     for folder in folders {
+        let place = folder.as_ref().and_then(|folder| workspace.relative(&folder.path));
         let shown = folder.as_ref().map_or(String::new(), |folder| folder.shown.clone());
         tracing::debug!(folder = %shown, "checking");
         let job = Job {
@@ -172,12 +250,13 @@ fn classify(settings: &Settings, secrets: &Secrets, troubles: &mut Troubles) -> 
                     }
                 }
                 all.push(checked.report);
+                places.push(place);
             }
             Ok(Err(error)) => troubles.add("{}: {}", &[&shown, &error.to_string()]),
             Err(interruption) => troubles.add(&format!("{{}}: {}", interruption.reason()), &[&shown]),
         }
     }
-    Classified { workspace: Some(workspace), all }
+    Classified { workspace: Some(workspace), all, folders: places }
 }
 
 /// A path that an input gives, shown relative to the workspace where it lies in it.
@@ -202,7 +281,12 @@ fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Trouble
 }
 
 /// The folders that are asked for; else the newest one that there is.
-fn folders(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) -> Vec<Named> {
+fn folders(
+    workspace: &Workspace,
+    asked: &[String],
+    changed: Option<&[String]>,
+    troubles: &mut Troubles,
+) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     for line in asked {
         let is_glob = line.contains(['*', '?', '[']);
@@ -220,11 +304,32 @@ fn folders(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) -> 
     if !asked.is_empty() {
         return found;
     }
+    let folders = deployments(workspace);
+    let touched = |folder: &&Named| {
+        let inside = format!("{}/", folder.shown);
+        changed.unwrap_or_default().iter().any(|file| file.starts_with(&inside))
+    };
+    let mut of_commit = folders.iter().filter(touched);
+    if let (Some(only), None) = (of_commit.next(), of_commit.next()) {
+        return vec![only.clone()];
+    }
+    let newest = folders.into_iter().max_by_key(|folder| (recorded(workspace, folder), folder.shown.clone()));
+    newest.into_iter().collect()
+}
+
+/// All deployment folders.
+fn deployments(workspace: &Workspace) -> Vec<Named> {
     let names = workspace.list(Path::new(DEPLOYMENTS), |_| true);
     let folders = names.iter().map(|folder| name(workspace, &Path::new(DEPLOYMENTS).join(folder)));
-    let folders = folders.filter(|folder| workspace.resolve(&folder.path).is_ok_and(|real| real.is_dir()));
-    let newest = folders.max_by_key(|folder| (recorded(workspace, folder), folder.shown.clone()));
-    newest.into_iter().collect()
+    folders.filter(|folder| workspace.resolve(&folder.path).is_ok_and(|real| real.is_dir())).collect()
+}
+
+/// Several folders exist and none is named, so that the commit has to tell which one it changed.
+fn needs_commit(settings: &Settings) -> bool {
+    let asked = !settings.inputs.deployment_dir.is_empty();
+    let known = !settings.runner.sha.is_empty() && settings.access().is_some();
+    let workspace = Workspace::new(Path::new(&settings.runner.workspace));
+    !asked && known && workspace.is_ok_and(|workspace| deployments(&workspace).len() > 1)
 }
 
 /// The folders in the workspace that match a pattern, sorted.
@@ -304,7 +409,7 @@ fn annotate(reports: &Classified, troubles: &Troubles) {
     for warning in warnings.iter().skip(WARNINGS_SHOWN) {
         runner::complain(&format!("warning: {warning}"));
     }
-    let own = warnings.len().min(WARNINGS_SHOWN);
+    let own = warnings.len().min(WARNINGS_SHOWN) + WARNINGS_LATER;
     let room = |verdict: Verdict| match verdict {
         Verdict::AgentIssue | Verdict::ProcessViolation => PER_TYPE - own,
         Verdict::VerifiedSuccess | Verdict::DeploymentFailure => PER_TYPE,
@@ -347,10 +452,7 @@ fn annotate(reports: &Classified, troubles: &Troubles) {
 
 fn summary(settings: &Settings, reports: &Classified, troubles: &mut Troubles) {
     let Some(file) = settings.summary_file() else { return };
-    let context = Context {
-        commit: Some(settings.runner.sha.clone()).filter(|sha| !sha.is_empty()),
-        run: settings.run(),
-    };
+    let context = publish::context(settings, 0);
     let mut text = String::new();
     let mut left = reports.all.len();
     for report in &reports.all {

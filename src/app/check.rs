@@ -54,13 +54,17 @@ pub fn check(job: &Job, options: &Options) -> Result<Checked, ModelError> {
     discover::artifacts(job, &model, &mut evidence);
     let observation = source.observe(&model, &mut trace);
     let sequence = match (source.execution(), &chosen.graph) {
-        (Some(execution), Some((graph, digest))) if execution.is_whole() => {
+        (Some(execution), Some((graph, digest))) if execution.whole => {
             Some(sequence::check(execution, graph, digest.as_deref()))
         }
         _ => None,
     };
     let conformance = conformance::judge(&observation);
     let health = discover::health(job);
+    if !health.checks.is_empty() || health.failed.is_some() {
+        // Results are the artifact of the tests, whatever their file is called.
+        evidence.present.insert(discover::TESTS_FILE.to_owned());
+    }
     let facts = Facts {
         observation: &observation,
         conformance: &conformance,
@@ -138,9 +142,15 @@ impl<'a> Source<'a> {
         let in_traces = Path::new(&file.shown).parent().is_some_and(|parent| parent.ends_with("traces"));
         let head = input.fill_buf().unwrap_or_default();
         let mut format = sniff::sniff(head);
-        if format == TraceFormat::GitApeJsonl && in_traces && file.shown.ends_with(".json") {
-            // What lies in git-ape's own folder is its format, even if it is too damaged to tell.
-            format = TraceFormat::GitApeV1;
+        if format == TraceFormat::GitApeJsonl && job.trace.is_none() {
+            // A file that is too damaged to tell is what its name says.
+            if in_traces {
+                format = TraceFormat::GitApeV1;
+            } else if file.shown.ends_with(discover::OTLP_ENDING) {
+                format = TraceFormat::Otlp;
+            } else if file.shown.ends_with(discover::EVENTS_FILE) {
+                format = TraceFormat::CopilotEvents;
+            }
         }
         trace.format = Some(format);
         if format != TraceFormat::GitApeV1 {

@@ -14,11 +14,11 @@ const TRACE_FILE: &str = "trace.jsonl";
 /// Folder of v1 traces, one a run.
 const TRACES_FOLDER: &str = "traces";
 /// Name of the Copilot harness's log.
-const EVENTS_FILE: &str = "events.jsonl";
+pub(super) const EVENTS_FILE: &str = "events.jsonl";
 /// Ending of OTLP exports.
-const OTLP_ENDING: &str = ".otlp.jsonl";
+pub(super) const OTLP_ENDING: &str = ".otlp.jsonl";
 /// Name of the results.
-const TESTS_FILE: &str = "tests.json";
+pub(super) const TESTS_FILE: &str = "tests.json";
 
 /// Which trace is judged, and which others there are.
 #[derive(Debug, Default)]
@@ -42,7 +42,9 @@ pub(super) fn traces(job: &Job) -> Traces {
     } else {
         choose(job, &in_folder, &mut found);
     }
-    let all = in_folder.own.iter().chain(&in_folder.v1).chain(&in_folder.otlp).chain(&in_folder.copilot);
+    // What was refused is told as such, and is no further trace.
+    let own = in_folder.own.iter().filter(|_| found.absent.is_none() || job.trace.is_some());
+    let all = own.chain(&in_folder.v1).chain(&in_folder.otlp).chain(&in_folder.copilot);
     let chosen = found.chosen.as_ref().map(|chosen| job.named.resolve(&chosen.path));
     found.others = all
         .filter(|other| chosen.as_ref() != Some(&job.named.resolve(&other.path)))
@@ -112,7 +114,7 @@ fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
             Ok(_) if traces.len() == 1 => readable.push((None, trace)),
             Ok(stream) => {
                 let execution = git_ape::read(stream);
-                if execution.is_whole() {
+                if execution.whole {
                     let started = execution.started_at.as_deref().map(crate::trace::Time::of_text);
                     readable.push((started.and_then(crate::trace::Time::micros), trace));
                 } else {

@@ -3,6 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
+
 use crate::runner;
 
 /// Why work was left unfinished.
@@ -48,16 +50,12 @@ pub fn isolated<T>(step: impl FnOnce() -> T) -> Result<T, Interruption> {
     catch_unwind(AssertUnwindSafe(step)).map_err(|_| Interruption::Panicked)
 }
 
-/// Runs blocking work until it is done, a signal comes, or the deadline passes. What is left unfinished goes on in its
-/// thread until the process ends.
+/// Waits for a task until it is done, a signal comes, or the deadline passes. What is left unfinished goes on in its thread
+/// until the process ends.
 ///
 /// # Errors
 /// It was not finished.
-pub async fn bounded<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-    deadline: Duration,
-) -> Result<T, Interruption> {
-    let work = tokio::task::spawn_blocking(work);
+pub async fn bounded<T>(work: JoinHandle<T>, deadline: Duration) -> Result<T, Interruption> {
     tokio::select! {
         result = work => result.map_err(|_| Interruption::Panicked),
         () = signal() => Err(Interruption::Cancelled),
@@ -90,6 +88,7 @@ async fn signal() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::task::spawn_blocking;
 
     #[test]
     fn a_step_that_panics_is_told_and_the_next_one_runs() {
@@ -101,10 +100,15 @@ mod tests {
     fn work_is_bounded() {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let long = Duration::from_secs(3600);
-        assert_eq!(runtime.block_on(bounded(|| 7, long)), Ok(7));
-        assert_eq!(runtime.block_on(bounded(|| -> u8 { panic!("boom") }, long)), Err(Interruption::Panicked));
+        let done = runtime.block_on(async { bounded(spawn_blocking(|| 7), long).await });
+        assert_eq!(done, Ok(7));
+        let panicked =
+            runtime.block_on(async { bounded(spawn_blocking(|| -> u8 { panic!("boom") }), long).await });
+        assert_eq!(panicked, Err(Interruption::Panicked));
         let (release, wait) = std::sync::mpsc::channel::<()>();
-        let stuck = runtime.block_on(bounded(move || wait.recv().is_ok(), Duration::from_millis(1)));
+        let stuck = runtime.block_on(async {
+            bounded(spawn_blocking(move || wait.recv().is_ok()), Duration::from_millis(1)).await
+        });
         assert_eq!(stuck, Err(Interruption::Deadline));
         drop(release);
     }

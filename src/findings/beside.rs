@@ -1,6 +1,7 @@
 //! What lies beside the trace: results, evidence, the model.
 
 use super::Facts;
+use crate::conformance::StateStatus;
 use crate::evidence::{
     AUTHORIZATION_FILE, AUTHORIZED_STATE, Document, GATE_FILE, GATE_STATES, GateWord, METADATA_FILE, Mode,
     STATE_FILE, usual,
@@ -106,11 +107,19 @@ fn unreadable(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// The state of the model with one of these names, if the trace has it completed.
+/// The state of the model with one of these names, if the trace has it completed: at the end, or where it was judged, since
+/// what a guard does after the last deployment does not touch that one.
 fn completed<'a>(facts: &Facts<'_>, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
-        let state = facts.observation.model().find(name);
-        state.and_then(|state| facts.observation.record(state)).is_some_and(|record| record.is_completed())
+        let Some(state) = facts.observation.model().find(name) else { return false };
+        let judged =
+            facts.conformance.judgements.get(state).is_some_and(|judgement| match judgement.status() {
+                StateStatus::Covered | StateStatus::OutOfOrder | StateStatus::Stale | StateStatus::Late => {
+                    true
+                }
+                StateStatus::Failed | StateStatus::Missing => false,
+            });
+        judged || facts.observation.record(state).is_some_and(|record| record.is_completed())
     })
 }
 

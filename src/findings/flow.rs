@@ -3,6 +3,7 @@
 use super::{Facts, and_more, at, line, listing};
 use crate::conformance::clock::Anomaly;
 use crate::conformance::sequence::Code;
+use crate::evidence::{GATE_STATES, GateWord, Mode};
 use crate::message::Message;
 use crate::trace::Status;
 use crate::verdict::{Finding, FindingId};
@@ -86,7 +87,12 @@ fn deployment(facts: &Facts<'_>, found: &mut Vec<Finding>) {
                 at(last)
             ),
         };
-        let hint = "Nothing is broken by this. Mend what the gate found, and start again.";
+        let hint = match facts.observation.last_deployment() {
+            None => "Nothing is broken by this. Mend what the gate found, and start again.",
+            Some(_) => {
+                "Find out why a deployment was attempted all the same, mend what the gate found, and start again."
+            }
+        };
         let finding =
             Finding::new(FindingId::StoppedBeforeDeployment, Message::new(&text, &[facts.name(guard)]), hint);
         found.push(finding.state(facts.name(guard)).file(facts.trace_file()).at(Some(attempt.place)));
@@ -129,7 +135,11 @@ fn repetitions(facts: &Facts<'_>, found: &mut Vec<Finding>) {
             );
             found.push(finding.state(name).file(facts.trace_file()).at(Some(again.again.place)));
         }
-        if let Some(seen) = record.overridden {
+        // Where the gate's file says the same, it says the reason as well.
+        let told = GATE_STATES.contains(&name)
+            && facts.evidence.mode != Mode::Off
+            && facts.evidence.gate.read().is_some_and(|gate| gate.word == GateWord::Overridden);
+        if let Some(seen) = record.overridden.filter(|_| !told) {
             let text = format!("{{}} was overridden by a person ({})", at(seen));
             let hint = "Make sure that the person was allowed to, and that the reason is written down.";
             let finding = Finding::new(FindingId::GateOverridden, Message::new(&text, &[name]), hint);

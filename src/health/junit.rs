@@ -26,8 +26,10 @@ pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Health 
 struct Suite {
     said_tests: Option<u64>,
     said_failed: Option<u64>,
+    said_skipped: Option<u64>,
     tests: u64,
     failed: u64,
+    skipped: u64,
 }
 
 fn suite(bytes: &[u8]) -> Result<Outcome, String> {
@@ -53,6 +55,7 @@ fn suite(bytes: &[u8]) -> Result<Outcome, String> {
                             suites.push(Suite {
                                 said_tests: number(tag, "tests"),
                                 said_failed: failures(tag),
+                                said_skipped: number(tag, "skipped"),
                                 ..Suite::default()
                             });
                         } else if failures(tag).is_some_and(|failed| failed > 0) {
@@ -71,6 +74,10 @@ fn suite(bytes: &[u8]) -> Result<Outcome, String> {
                         } else {
                             case = Some(test);
                         }
+                    }
+                    "failure" | "error" if case.is_none() => {
+                        outcome.hidden_failures =
+                            Some("a test suite reports an error outside of its tests".to_owned());
                     }
                     "failure" | "error" => mark(&mut case, CheckStatus::Fail, tag),
                     "skipped" => mark(&mut case, CheckStatus::Skip, tag),
@@ -103,6 +110,7 @@ fn settle(test: Check, suites: &mut [Suite], outcome: &mut Outcome) {
     if let Some(suite) = suites.last_mut() {
         suite.tests += 1;
         suite.failed += u64::from(test.status == CheckStatus::Fail);
+        suite.skipped += u64::from(test.status == CheckStatus::Skip);
     }
     outcome.checks.push(test);
 }
@@ -117,7 +125,12 @@ fn close(suites: &mut Vec<Suite>, outcome: &mut Outcome) {
     if let Some(said) = suite.said_tests.filter(|said| *said > suite.tests) {
         outcome.disagreement = Some(format!("a test suite counts {said} tests and lists {}", suite.tests));
     }
+    if let Some(said) = suite.said_skipped.filter(|said| *said > suite.skipped) {
+        outcome.disagreement =
+            Some(format!("a test suite counts {said} skipped tests and lists {}", suite.skipped));
+    }
     if let Some(around) = suites.last_mut() {
+        around.skipped += suite.skipped;
         around.tests += suite.tests;
         around.failed += suite.failed;
     }
@@ -189,6 +202,8 @@ mod tests {
             ("<testsuite failures='1'><testcase name='a'/></testsuite>", Unhealthy),
             ("<testsuites errors='1'><testsuite><testcase name='a'/></testsuite></testsuites>", Unhealthy),
             ("<testsuite failures='2'/>", Unhealthy),
+            ("<testsuite><testcase name='a'/><error/></testsuite>", Unhealthy),
+            ("<testsuite tests='1' skipped='1'><testcase name='a'/></testsuite>", NotTested),
             (
                 "<testsuites tests='2'><testsuite tests='1'><testcase name='a'/></testsuite></testsuites>",
                 NotTested,

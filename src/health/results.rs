@@ -43,9 +43,27 @@ fn collect(document: &Value, results: &mut Vec<Outcome>) -> Result<(), String> {
 
 fn outcome(document: &Value) -> Result<Outcome, String> {
     let has = |key| json::present(document, key).is_some();
-    if ["tests", "summary", "overallStatus"].into_iter().any(has) {
-        return documented(document);
+    let documents =
+        has("tests") || has("overallStatus") || document.get("summary").is_some_and(Value::is_object);
+    let workflow = ["status", "resources", "endpoints"].into_iter().any(has);
+    if documents {
+        let mut outcome = documented(document)?;
+        if workflow {
+            // Both shapes in one: what either holds counts, and the worse of what they say.
+            let other = workflow_shape(document)?;
+            let spoken = [Said::Failed, Said::Skipped, Said::Unclear, Said::Passed];
+            let silent = json::present(document, "status").is_none();
+            let both = [Some(outcome.said), Some(other.said).filter(|_| !silent)];
+            outcome.said =
+                spoken.into_iter().find(|said| both.contains(&Some(*said))).unwrap_or(outcome.said);
+            outcome.checks.extend(other.checks);
+        }
+        return Ok(outcome);
     }
+    workflow_shape(document)
+}
+
+fn workflow_shape(document: &Value) -> Result<Outcome, String> {
     let resources = list(document, "resources")?;
     let endpoints = endpoints(document)?;
     let mut plain = json::present(document, "status").is_none() && endpoints.is_empty();
@@ -135,22 +153,28 @@ fn endpoints(document: &Value) -> Result<Vec<Check>, String> {
 
 fn endpoint(line: &str) -> Check {
     let entry = line.strip_prefix('-').unwrap_or(line).trim();
-    // The URL before it may hold anything, so the code is looked for from the end.
-    let (before, code) = match entry.rfind("HTTP") {
-        Some(at) => entry.split_at(at),
-        None => (entry, ""),
+    // The URL may hold anything, so codes are looked for behind the arrow, where there is one.
+    let (before, codes) = match entry.split_once('→') {
+        Some((before, codes)) => (before, codes),
+        None => entry.find(" HTTP").map_or((entry, ""), |at| entry.split_at(at)),
     };
-    let digits = code.trim_start_matches("HTTP").trim_start();
-    let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-    let status = match digits.parse::<u32>() {
-        // curl writes 000 where it reached nobody, and again for each try.
-        Ok(0 | 429 | 500..=599) => CheckStatus::Fail,
-        Ok(200..=499) => CheckStatus::Pass,
-        Ok(_) | Err(_) => CheckStatus::Unknown,
+    let code = |code: &str| {
+        let code = code.trim_start();
+        let digits = code.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default().to_owned();
+        let status = match digits.parse::<u32>() {
+            // curl writes 000 where it reached nobody, and again for each try.
+            Ok(0 | 429 | 500..=599) => CheckStatus::Fail,
+            Ok(200..=499) => CheckStatus::Pass,
+            Ok(_) | Err(_) => CheckStatus::Unknown,
+        };
+        (status, digits)
     };
+    // Of several tries the worst counts.
+    let worst = codes.split("HTTP").skip(1).map(code).min_by_key(|(status, _)| *status);
+    let (status, digits) = worst.unwrap_or((CheckStatus::Unknown, String::new()));
     let target = before.trim_end().trim_end_matches('→').trim_end();
     let resource = target.split(": ").next().filter(|name| !name.is_empty()).unwrap_or("(unnamed)");
-    let seen = match (status, digits) {
+    let seen = match (status, digits.as_str()) {
         (_, "") => "no HTTP status".to_owned(),
         (CheckStatus::Fail, digits) if digits.bytes().all(|digit| digit == b'0') => {
             format!("HTTP {digits}, unreachable")
@@ -268,6 +292,10 @@ mod tests {
             ("7".into(), Unreadable),
             (r#"{"status":"passed","status":"failed"}"#.into(), Unreadable),
             (r#"{"status":"passed","resources":"a"}"#.into(), Unreadable),
+            (format!(r#"{{"status":"failed",{ok},"tests":[{{"name":"t","status":"passed"}}],"overallStatus":"healthy"}}"#), Unhealthy),
+            (r#"{"resources":[{"name":"a","provisioningState":"Failed"}],"tests":[{"name":"t","status":"passed"}],"overallStatus":"healthy"}"#.into(), Unhealthy),
+            (format!(r#"{{"status":"passed",{ok},"summary":"all well","endpoints":"- a: x → HTTP 200"}}"#), Healthy),
+            (format!(r#"{{"status":"passed",{ok},"endpoints":"- a: x → HTTP 503 then HTTP 200"}}"#), Unhealthy),
         ] {
             assert_eq!(status(&text), expected, "{text}");
         }

@@ -122,8 +122,10 @@ fn order(
                         format!("`{id}` comes before itself"),
                     ));
                 }
-                Some(name) if essential_names.contains(name) => edges.push((id.clone(), name.to_owned())),
-                Some(name) if optional_names.contains(name) => {}
+                // An optional state is bound by no order, but one that is the deployment has guards.
+                Some(name) if essential_names.contains(name) || optional_names.contains(name) => {
+                    edges.push((id.clone(), name.to_owned()));
+                }
                 Some(name) => {
                     let reason = format!("`{name}` is no state of the model");
                     return Err(ModelError::new(format!("{pointer}/{nth}"), reason));
@@ -196,6 +198,15 @@ mod tests {
         assert_eq!(partial.terminal(), None);
         let fallback = parse(br#"{"essential_states":null,"essential_states_fallback":["a"]}"#).unwrap();
         assert_eq!(fallback.essential(), 1);
+    }
+
+    #[test]
+    fn an_optional_deployment_state_has_its_guards() {
+        let model = parse(
+            br#"{"essential_states":[{"id":"gate","dominates":["deployment_executed"]},{"id":"b"}],"optional_states":["deployment_executed"]}"#,
+        )
+        .unwrap();
+        assert!(model.is_guard(0) && !model.is_guard(1));
     }
 
     #[test]

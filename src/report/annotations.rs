@@ -6,6 +6,8 @@ use crate::verdict::{Class, Finding, FindingId, Verdict};
 
 /// The runner keeps ten annotations of a type and step; the rest vanish without a word.
 pub const PER_TYPE: usize = 10;
+/// Overrides that are shown; the rest of the notices is for what is said of the comment.
+const OVERRIDES_SHOWN: usize = 5;
 /// The runner cuts a message at 4,096 characters.
 const MESSAGE_SHOWN: usize = 3_500;
 
@@ -101,7 +103,7 @@ pub fn annotations(
         let text = format!("and {} more; the job summary and the report list all", further.len() - fits);
         all.push(Annotation::new(level, "Process Integrity", text));
     }
-    all.extend(overrides.iter().take(PER_TYPE - 1).map(|finding| annotate(Level::Notice, finding)));
+    all.extend(overrides.iter().take(OVERRIDES_SHOWN).map(|finding| annotate(Level::Notice, finding)));
     all
 }
 

@@ -11,6 +11,8 @@ use crate::verdict::{Class, FindingId, Verdict};
 
 /// Rows of a table that are shown; a summary of a megabyte is dropped by the runner.
 const ROWS_SHOWN: usize = 100;
+/// Rows that are left of a table where room is short.
+const ROWS_SHORT: usize = 10;
 
 /// What is known of the run that wrote the report. All texts may be hostile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,19 +21,104 @@ pub struct Context {
     pub commit: Option<String>,
     /// The run of the workflow, and where to see it.
     pub run: Option<(String, String)>,
+    /// How many deployments were checked besides this one.
+    pub others: usize,
+    /// The verdict before this one, in Markdown.
+    pub before: Option<String>,
+    /// The last verdicts, a table row each, in Markdown; newest first.
+    pub history: Vec<String>,
 }
 
 /// The whole report.
 #[must_use]
 pub fn render(report: &Report, context: &Context) -> String {
-    let mut out = String::from("## 🧪 Post-Deployment Validation\n\n");
-    health(report, &mut out);
-    verdict(report, &mut out);
-    quote(report, &mut out);
-    findings(report, &mut out);
-    checkpoints(report, &mut out);
-    provenance(report, context, &mut out);
-    out
+    render_within(report, context, usize::MAX)
+}
+
+/// A part of the report, from its full form to nothing at all.
+struct Section {
+    forms: Vec<String>,
+    form: usize,
+}
+
+impl Section {
+    fn new(forms: impl IntoIterator<Item = String>) -> Self {
+        Self { forms: forms.into_iter().collect(), form: 0 }
+    }
+
+    fn text(&self) -> &str {
+        self.forms.get(self.form).map_or("", String::as_str)
+    }
+}
+
+/// The report in at most so many bytes, and so in at most as many UTF-16 units. What is worth least is shortened first;
+/// verdict, coverage, missing states and the link to the run stay whatever happens.
+#[must_use]
+pub fn render_within(report: &Report, context: &Context, bytes: usize) -> String {
+    let whole = |part: &dyn Fn(&mut String)| {
+        let mut out = String::new();
+        part(&mut out);
+        out
+    };
+    let (health_at, verdict_at, quote_at, findings_at, checkpoints_at, provenance_at, history_at) =
+        (0, 1, 2, 3, 4, 5, 6);
+    let mut sections = [
+        Section::new([ROWS_SHOWN, ROWS_SHORT].map(|rows| whole(&|out| health(report, rows, out)))),
+        Section::new([ROWS_SHOWN, ROWS_SHORT].map(|rows| whole(&|out| verdict(report, context, rows, out)))),
+        Section::new([whole(&|out| quote(report, out))]),
+        Section::new([ROWS_SHOWN, ROWS_SHORT].map(|rows| whole(&|out| findings(report, rows, out)))),
+        Section::new(
+            [(true, ROWS_SHOWN), (false, ROWS_SHOWN), (false, ROWS_SHORT)]
+                .map(|(diagram, rows)| whole(&|out| checkpoints(report, diagram, rows, out))),
+        ),
+        Section::new([whole(&|out| provenance(report, context, out))]),
+        Section::new([whole(&|out| history(context, out))]),
+    ];
+    // Worth least first. A section that is named once more than it has forms is left out.
+    let steps = [
+        checkpoints_at,
+        checkpoints_at,
+        findings_at,
+        checkpoints_at,
+        health_at,
+        findings_at,
+        history_at,
+        provenance_at,
+        health_at,
+        quote_at,
+        verdict_at,
+    ];
+    let mut steps = steps.into_iter();
+    let mut cut = false;
+    loop {
+        let mut out = String::from("## 🧪 Post-Deployment Validation\n\n");
+        sections.iter().for_each(|section| out.push_str(section.text()));
+        if cut {
+            match &context.run {
+                Some((run, url)) => {
+                    let _ = writeln!(
+                        out,
+                        "This was cut to fit; run [{}]({}) has all of it.\n",
+                        markdown(run),
+                        link(url)
+                    );
+                }
+                None => out.push_str("This was cut to fit; the job summary has all of it.\n\n"),
+            }
+        }
+        out.push_str(match report.verdict {
+            Verdict::VerifiedSuccess => "Process Integrity found nothing to hold against this deployment.\n",
+            Verdict::AgentIssue | Verdict::ProcessViolation | Verdict::DeploymentFailure => {
+                "Process Integrity detects; it blocks nothing.\n"
+            }
+        });
+        if out.len() <= bytes {
+            return out;
+        }
+        let Some(section) = steps.next().and_then(|at| sections.get_mut(at)) else { return out };
+        section.form += 1;
+        cut = true;
+    }
 }
 
 /// A message in Markdown, its quotations as code spans. `cell` escapes pipes as well.
@@ -44,12 +131,12 @@ fn message(message: &Message, cell: bool) -> String {
     parts.collect()
 }
 
-fn health(report: &Report, out: &mut String) {
+fn health(report: &Report, rows: usize, out: &mut String) {
     out.push_str("### Resource Health\n| Resource | Status | Check |\n|----------|:------:|-------|\n");
     let mut checks: Vec<_> = report.checks.iter().collect();
     // What is wrong comes first, so that a cut never hides it. The sort is stable.
     checks.sort_by_key(|check| check.status);
-    for check in checks.iter().take(ROWS_SHOWN) {
+    for check in checks.iter().take(rows) {
         let sign = match check.status {
             CheckStatus::Pass => "✅",
             CheckStatus::Warn => "⚠️",
@@ -69,18 +156,18 @@ fn health(report: &Report, out: &mut String) {
         };
         let _ = writeln!(out, "| – | ❔ | {nothing} |");
     }
-    more(checks.len(), 3, out);
+    more(checks.len(), rows, 3, out);
     out.push('\n');
 }
 
 /// The row that says how many were not shown.
-fn more(count: usize, columns: usize, out: &mut String) {
-    if count > ROWS_SHOWN {
-        let _ = writeln!(out, "| … and {} more |{}", count - ROWS_SHOWN, " |".repeat(columns - 1));
+fn more(count: usize, rows: usize, columns: usize, out: &mut String) {
+    if count > rows {
+        let _ = writeln!(out, "| … and {} more |{}", count - rows, " |".repeat(columns - 1));
     }
 }
 
-fn verdict(report: &Report, out: &mut String) {
+fn verdict(report: &Report, context: &Context, rows: usize, out: &mut String) {
     let (title, coverage) = (report.verdict.title(), &report.coverage);
     let _ = writeln!(out, "### Process Integrity\n| Verdict | {} {title} |", report.verdict.sign());
     out.push_str("|---------|---------------------|\n");
@@ -94,7 +181,7 @@ fn verdict(report: &Report, out: &mut String) {
     let missing: Vec<&str> = report.missing().collect();
     if !missing.is_empty() {
         let shown: Vec<String> =
-            missing.iter().take(ROWS_SHOWN).map(|state| markdown_cell_code(&cut(state, 100))).collect();
+            missing.iter().take(rows).map(|state| markdown_cell_code(&cut(state, 100))).collect();
         let rest = match missing.len() - shown.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -102,6 +189,16 @@ fn verdict(report: &Report, out: &mut String) {
         let _ = writeln!(out, "| Missing | {}{rest} |", shown.join(", "));
     }
     out.push('\n');
+    if context.others > 0 {
+        let _ = writeln!(
+            out,
+            "This is the worst of {} deployments; the job summary has them all.\n",
+            context.others + 1
+        );
+    }
+    if let Some(before) = &context.before {
+        let _ = writeln!(out, "Before: {before}\n");
+    }
 }
 
 fn quote(report: &Report, out: &mut String) {
@@ -127,13 +224,13 @@ fn folded(title: &str, out: &mut String, body: impl FnOnce(&mut String)) {
     out.push_str("\n</details>\n\n");
 }
 
-fn findings(report: &Report, out: &mut String) {
+fn findings(report: &Report, rows: usize, out: &mut String) {
     if report.findings.is_empty() {
         return;
     }
     folded(&format!("Findings ({})", report.findings.len()), out, |out| {
         out.push_str("| Class | Finding | Where | What | What to do |\n|---|---|---|---|---|\n");
-        for finding in report.findings.iter().take(ROWS_SHOWN) {
+        for finding in report.findings.iter().take(rows) {
             let class = match finding.id.class() {
                 Class::Failure => "❌ failure",
                 Class::Violation => "⚠️ violation",
@@ -155,14 +252,14 @@ fn findings(report: &Report, out: &mut String) {
                 finding.hint
             );
         }
-        more(report.findings.len(), 5, out);
+        more(report.findings.len(), rows, 5, out);
     });
 }
 
-fn checkpoints(report: &Report, out: &mut String) {
+fn checkpoints(report: &Report, with_diagram: bool, rows: usize, out: &mut String) {
     folded("Checkpoints", out, |out| {
         out.push_str("| | Checkpoint | Status | Line | In between |\n|:-:|---|---|---:|---|\n");
-        for (at, state) in report.states.iter().take(ROWS_SHOWN).enumerate() {
+        for (at, state) in report.states.iter().take(rows).enumerate() {
             let sign = match state.status {
                 StateStatus::Covered => "✔",
                 StateStatus::OutOfOrder => "⇅",
@@ -178,8 +275,10 @@ fn checkpoints(report: &Report, out: &mut String) {
                 between.join(", ")
             );
         }
-        more(report.states.len(), 5, out);
-        let _ = write!(out, "\n```mermaid\n{}```\n", diagram::mermaid(report));
+        more(report.states.len(), rows, 5, out);
+        if with_diagram {
+            let _ = write!(out, "\n```mermaid\n{}```\n", diagram::mermaid(report));
+        }
     });
 }
 
@@ -203,10 +302,11 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
         let format = report.format.map_or("none", crate::trace::TraceFormat::title);
         let _ = writeln!(
             out,
-            "- Trace: {format}{}{digest}; {} events judged, {} lines unreadable",
+            "- Trace: {format}{}{digest}; {} events judged, {} lines unreadable, {} other records passed over",
             path(&report.trace),
             report.events,
-            report.unreadable
+            report.unreadable,
+            report.passed_over
         );
         if let Some(commit) = &context.commit {
             let _ = writeln!(out, "- Commit: {}", markdown_code(&cut(commit, 64)));
@@ -215,15 +315,21 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
             let _ = writeln!(out, "- Run: [{}]({})", markdown(&cut(run, 40)), link(url));
         }
     });
-    if report.verdict == Verdict::VerifiedSuccess {
-        out.push_str("Process Integrity found nothing to hold against this deployment.\n");
-    } else {
-        out.push_str("Process Integrity detects; it blocks nothing.\n");
+}
+
+/// The last verdicts, where the sink keeps them.
+fn history(context: &Context, out: &mut String) {
+    if context.history.is_empty() {
+        return;
     }
+    folded(&format!("Last verdicts ({})", context.history.len()), out, |out| {
+        out.push_str("| Verdict | Coverage | Run | Time |\n|---|---:|---|---|\n");
+        context.history.iter().for_each(|row| out.push_str(row));
+    });
 }
 
 /// The target of a link. The URL is made of the environment's parts; what has no place in one is percent-encoded.
-fn link(url: &str) -> String {
+pub(crate) fn link(url: &str) -> String {
     let mut out = String::new();
     for byte in url.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'*+,;=%".contains(&byte) {

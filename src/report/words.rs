@@ -29,7 +29,7 @@ pub fn headline(report: &Report) -> &'static str {
         Verdict::DeploymentFailure => {
             if report.health == HealthStatus::Unhealthy {
                 "Resources are not healthy."
-            } else if report.has(FindingId::StoppedBeforeDeployment) {
+            } else if report.has(FindingId::StoppedBeforeDeployment) && !report.deployment_attempted {
                 "The process stopped before the deployment: the gate did its job."
             } else {
                 "The deployment failed."

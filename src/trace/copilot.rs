@@ -56,11 +56,7 @@ fn event<'a>(record: &'a Value, states: &'a StateMap, place: Place) -> Option<Ev
     if json::text(record, "type") == Some("skill.invoked") {
         event.proof = Proof::Invoked;
     }
-    event.time = match json::present(record, "timestamp") {
-        None => Time::Absent,
-        Some(Value::String(text)) => Time::of_text(text),
-        Some(value) => value.as_i64().map_or(Time::Unreadable, |number| Time::of_integer(number.into())),
-    };
+    event.time = Time::of_value(record.get("timestamp"));
     let error = data.get("error").unwrap_or(&Value::Null);
     let texts = [
         json::text(data, "message"),

@@ -97,14 +97,8 @@ pub struct Execution {
     pub entries: Vec<Entry>,
     /// What could not be read.
     pub reading: Reading,
-}
-
-impl Execution {
     /// The document was read to its end, so that what it lacks is really absent.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.schema_version.is_some() || self.reading.damage.count() == 0
-    }
+    pub whole: bool,
 }
 
 /// Reads a document. A torn one keeps the entries before the tear; a duplicate key refuses all of it.
@@ -113,26 +107,33 @@ pub fn read(mut input: impl BufRead) -> Execution {
     skip_mark(&mut input);
     let position = Rc::new(Cell::new(Place { line: 1, offset: 0 }));
     let mut json = serde_json::Deserializer::from_reader(Counting { input, position: Rc::clone(&position) });
-    let document =
-        Document { entries: &mut execution.entries, position: &position, damage: &mut execution.reading };
-    let fields = match document.deserialize(&mut json).and_then(|fields| json.end().map(|()| fields)) {
-        Ok(fields) => Value::Object(fields),
+    let mut fields = Map::new();
+    let document = Document {
+        entries: &mut execution.entries,
+        position: &position,
+        damage: &mut execution.reading,
+        fields: &mut fields,
+    };
+    match document.deserialize(&mut json).and_then(|()| json.end()) {
+        Ok(()) => execution.whole = true,
         Err(error) => {
-            match error.classify() {
-                Category::Data => execution.entries.clear(),
-                Category::Eof | Category::Syntax | Category::Io => {}
-            }
             let reason = match error.classify() {
+                // A duplicate key, say: nothing in the document can be relied on.
+                Category::Data => {
+                    execution.entries.clear();
+                    fields.clear();
+                    json::reason(&error)
+                }
                 Category::Io => "the file could not be read any further".to_owned(),
-                Category::Data | Category::Eof | Category::Syntax => json::reason(&error),
+                Category::Eof | Category::Syntax => json::reason(&error),
             };
             execution.reading.damage.push(Damage { place: position.get(), reason });
-            return execution;
         }
-    };
+    }
+    let fields = Value::Object(fields);
     let string = |key| json::text(&fields, key).map(str::to_owned);
     let graph = fields.get("graph").unwrap_or(&Value::Null);
-    execution.schema_version = Some(string("schemaVersion").unwrap_or_default());
+    execution.schema_version = string("schemaVersion");
     execution.graph_path = json::text(graph, "path").map(str::to_owned);
     execution.graph_digest = json::text(graph, "digest").map(str::to_owned);
     execution.started_at = string("startedAt");
@@ -167,23 +168,24 @@ struct Document<'a> {
     entries: &'a mut Vec<Entry>,
     position: &'a Cell<Place>,
     damage: &'a mut Reading,
+    /// All but the events; also those before a tear.
+    fields: &'a mut Map<String, Value>,
 }
 
 impl<'de> DeserializeSeed<'de> for Document<'_> {
-    type Value = Map<String, Value>;
+    type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for Document<'_> {
-    type Value = Map<String, Value>;
+    type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an execution trace object")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
-        let Self { entries, position, damage } = self;
-        let mut known = Map::new();
+        let Self { entries, position, damage, fields: known } = self;
         while let Some(Key(key)) = fields.next_key()? {
             let value = if key == "events" {
                 fields.next_value_seed(Entries { entries: &mut *entries, position, damage: &mut *damage })?;
@@ -195,7 +197,7 @@ impl<'de> Visitor<'de> for Document<'_> {
                 return Err(de::Error::custom(format_args!("duplicate key `{key}`")));
             }
         }
-        Ok(known)
+        Ok(())
     }
 }
 
@@ -294,11 +296,7 @@ fn entry(value: &Value, place: Place) -> Entry {
         from: string("from"),
         to: string("to"),
         evidence: evidence.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
-        time: match json::present(value, "recordedAt") {
-            None => Time::Absent,
-            Some(Value::String(text)) => Time::of_text(text),
-            Some(number) => number.as_i64().map_or(Time::Unreadable, |n| Time::of_integer(n.into())),
-        },
+        time: Time::of_value(value.get("recordedAt")),
         place,
     }
 }
@@ -321,14 +319,14 @@ mod tests {
             (read.entries[1].evidence.as_slice(), read.outcome.as_deref()),
             (&["r".to_owned()][..], Some("succeeded"))
         );
-        assert!(read.is_whole());
+        assert!(read.whole);
     }
 
     #[test]
     fn a_torn_document_keeps_what_was_whole_and_a_duplicate_key_refuses_all() {
         let torn =
             read(&b"{\"events\":[{\"type\":\"node\",\"node\":\"a\",\"status\":\"completed\"},{\"ty"[..]);
-        assert_eq!((torn.entries.len(), torn.reading.damage.count(), torn.is_whole()), (1, 1, false));
+        assert_eq!((torn.entries.len(), torn.reading.damage.count(), torn.whole), (1, 1, false));
         let twice = read(&b"{\"events\":[{\"type\":\"node\",\"node\":\"a\",\"node\":\"b\"}]}"[..]);
         assert_eq!((twice.entries.len(), twice.reading.damage.count()), (0, 1));
         let both = read(&b"{\"events\":[],\"events\":[]}"[..]);

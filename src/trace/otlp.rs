@@ -26,8 +26,9 @@ pub fn read(mut input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Eve
     let mut spans = Vec::new();
     let one_a_line = match input.fill_buf() {
         Ok(head) => {
-            let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
-            line.len() == head.len() || json::parse(line).is_ok()
+            let mut lines = head.split(|b| *b == b'\n');
+            // One line that goes beyond the head, or any line that is whole: a torn one before it changes nothing.
+            !head.contains(&b'\n') || lines.any(|line| json::parse(line).is_ok_and(|value| value.is_object()))
         }
         Err(_) => true,
     };
@@ -177,6 +178,8 @@ mod tests {
     fn damage_is_counted() {
         assert_eq!(states("{\"resourceSpans\":[]}\n{\"resour\n[]\n").1, 2);
         assert_eq!(states("{\n\"resourceSpans\":[\n").1, 1);
+        let torn = "{\"resour\n{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"name\":\"a\"}]}]}]}\n";
+        assert_eq!(states(torn), (vec!["a completed".to_owned()], 1));
         assert_eq!(states(r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}"#).1, 1);
     }
 }

@@ -40,7 +40,9 @@ const NAMES: [&str; 28] = [
     "producer", // by whom
     "message",
 ];
-const STATE: std::ops::Range<usize> = 0..5;
+/// The keys that name a state.
+pub(crate) const STATE_NAMES: [&str; 5] = ["state", "node", "checkpoint", "event.name", "name"];
+const STATE: std::ops::Range<usize> = 0..STATE_NAMES.len();
 const STATUS: usize = 5;
 const OUTCOME: usize = 6;
 const RESULT: usize = 7;
@@ -335,6 +337,9 @@ mod tests {
             (r#""status":"completed","result":"running""#, Status::Started),
             (r#""status":"completed","result":"none blocking""#, Status::Completed),
             (r#""status":"completed","result":{"a":1}"#, Status::Completed),
+            (r#""status":"completed","result":false"#, Status::Failed),
+            (r#""action":"crashed","error":"boom""#, Status::Error),
+            (r#""status":"Canceled""#, Status::Failed),
             (r#""status":"weird""#, Status::Unknown),
             (r#""status":5"#, Status::Unknown),
             (r#""error":"boom""#, Status::Failed),

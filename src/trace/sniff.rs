@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TraceFormat, git_ape};
+use super::{TraceFormat, git_ape, record};
 use crate::json;
 
 /// How many bytes of a file's beginning [`sniff`] wants to see.
@@ -13,23 +13,24 @@ pub const HEAD: usize = 64 << 10;
 #[must_use]
 pub fn sniff(head: &[u8]) -> TraceFormat {
     let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
-    let records = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(20);
-    let mut first = true;
-    for line in records {
-        let whole = json::parse(line.as_bytes()).ok();
-        if let Some(format) = whole.as_ref().and_then(of_record) {
-            return format;
-        }
-        if first && !whole.is_some_and(|value| value.is_object()) {
-            // No record a line: a document over many lines, or one whose first line goes beyond the head.
-            return of_document(&text);
-        }
-        first = false;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES);
+    let mut records =
+        lines.filter_map(|line| json::parse(line.as_bytes()).ok()).filter(Value::is_object).peekable();
+    if records.peek().is_none() {
+        // No record a line: a document over many lines, or one whose first line goes beyond the head.
+        return of_document(&text);
     }
-    TraceFormat::GitApeJsonl
+    records.find_map(|record| of_record(&record)).unwrap_or(TraceFormat::GitApeJsonl)
 }
 
+/// Lines of the head that are looked at.
+const LINES: usize = 50;
+
 fn of_record(record: &Value) -> Option<TraceFormat> {
+    // With a state it is an event of `trace.jsonl`, whatever unknown keys stand beside it.
+    if record::STATE_NAMES.iter().any(|name| json::present(record, name).is_some()) {
+        return Some(TraceFormat::GitApeJsonl);
+    }
     let schema = json::text(record, "schemaVersion").unwrap_or("");
     if schema.starts_with(git_ape::SCHEMA_FAMILY) {
         return Some(TraceFormat::GitApeV1);
@@ -38,9 +39,7 @@ fn of_record(record: &Value) -> Option<TraceFormat> {
         return Some(TraceFormat::Otlp);
     }
     let typed = json::text(record, "type").is_some_and(|kind| !kind.is_empty());
-    let copilot =
-        typed && record.get("data").is_some_and(Value::is_object) && json::present(record, "state").is_none();
-    copilot.then_some(TraceFormat::CopilotEvents)
+    (typed && record.get("data").is_some_and(Value::is_object)).then_some(TraceFormat::CopilotEvents)
 }
 
 fn of_document(text: &str) -> TraceFormat {
@@ -70,6 +69,9 @@ mod tests {
             ("### log ###\n", TraceFormat::GitApeJsonl),
             ("{\"state\":\"a\"}\n", TraceFormat::GitApeJsonl),
             ("{\"state\":\"a\",\"type\":\"x\",\"data\":{}}\n", TraceFormat::GitApeJsonl),
+            ("{\"name\":\"a\",\"type\":\"x\",\"data\":{},\"resourceSpans\":[]}\n", TraceFormat::GitApeJsonl),
+            ("{\"torn\n{\"state\":\"a\",\"x\":\"git-ape-execution-trace/v1\"}\n", TraceFormat::GitApeJsonl),
+            ("{\"torn\n{\"type\":\"session.start\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"type\":\"session.start\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"x\":1}\n{\"type\":\"skill.invoked\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"resourceSpans\":[]}\n", TraceFormat::Otlp),

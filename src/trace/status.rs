@@ -57,7 +57,7 @@ impl Status {
             "completed" | "complete" | "passed" | "pass" | "succeeded" | "success" | "ok" | "done"
             | "approved" | "confirmed" | "evaluated" | "validated" | "overridden" | "true" => Self::Completed,
             "failed" | "fail" | "failure" | "blocked" | "rejected" | "denied" | "unhealthy" | "timeout"
-            | "timed_out" | "cancelled" | "aborted" | "declined" | "false" => Self::Failed,
+            | "timed_out" | "cancelled" | "canceled" | "aborted" | "declined" | "false" => Self::Failed,
             "skipped" | "skip" | "not_run" | "not_applicable" | "n/a" | "none" => Self::Skipped,
             "started" | "start" | "running" | "in_progress" | "pending" | "queued" | "delegated" => {
                 Self::Started
@@ -148,6 +148,15 @@ impl Word<'_> {
         Some(self.status()).filter(|status| *status != Status::Unknown)
     }
 
+    /// What it says against another status, where it may be free text.
+    fn against(&self) -> Option<Status> {
+        match self {
+            Self::Text(text) => Status::of_free_text(text),
+            Self::Bool(false) => Some(Status::Failed),
+            Self::Bool(true) | Self::Other => None,
+        }
+    }
+
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -197,14 +206,16 @@ impl<'a> Said<'a> {
         };
         if let Some(result) = result_alone {
             take(result.status(), Some(result));
-        } else if let Some(status) = self.result.as_ref().and_then(Word::text).and_then(Status::of_free_text)
-        {
+        } else if let Some(status) = self.result.as_ref().and_then(Word::against) {
             take(status, self.result.as_ref());
         }
         let any = beside || self.level_error || result_alone.is_some();
         let mut invoked = false;
         if !any && self.error_text {
             take(Status::Failed, None);
+            if action == Some(Status::Error) {
+                take(Status::Error, self.action.as_ref());
+            }
         } else if let Some(status) = action {
             if !any || status.is_failure() {
                 take(status, self.action.as_ref());
@@ -221,6 +232,7 @@ impl<'a> Said<'a> {
         let (status, word) = worst.unwrap_or((Status::Completed, None));
         let unknown_word = match (status, word) {
             (Status::Unknown, Some(Word::Text(text))) => Some(text.clone()),
+            (Status::Unknown, Some(Word::Bool(_) | Word::Other)) => Some(Cow::Borrowed("(no text)")),
             _ => None,
         };
         let overridden = self.words.drain(..).chain(self.result).chain(self.action).any(|word| match word {

@@ -1,6 +1,7 @@
 //! Timestamps: RFC 3339, or a Unix time whose unit its size tells.
 
 use chrono::{DateTime, NaiveDateTime};
+use serde_json::Value;
 
 /// When an event was recorded. Only distances and order are used, so the unit is microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,22 @@ impl Time {
         match self {
             Self::Zoned(micros) | Self::Naive(micros) => Some(micros),
             Self::Absent | Self::Unreadable => None,
+        }
+    }
+
+    /// Reads a JSON value; null is absent.
+    #[must_use]
+    pub fn of_value(value: Option<&Value>) -> Self {
+        match value {
+            None | Some(Value::Null) => Self::Absent,
+            Some(Value::String(text)) => Self::of_text(text),
+            Some(Value::Number(number)) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(number), _, _) => Self::of_integer(number.into()),
+                (None, Some(number), _) => Self::of_integer(number.into()),
+                (None, None, Some(number)) => Self::of_float(number),
+                (None, None, None) => Self::Unreadable,
+            },
+            Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) => Self::Unreadable,
         }
     }
 

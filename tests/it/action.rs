@@ -103,8 +103,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The annotations but the one that says that there is no token for a comment.
 fn annotations(output: &Output) -> Vec<String> {
-    stdout(output).lines().filter(|line| line.starts_with("::")).map(str::to_owned).collect()
+    let commands = stdout(output);
+    let own =
+        commands.lines().filter(|line| line.starts_with("::") && !line.contains("there is no usable token"));
+    own.map(str::to_owned).collect()
 }
 
 const SKIPPED: &str = "process-violation__gate-skipped-fallback";
@@ -229,8 +233,9 @@ fn at_most_ten_annotations_of_a_type_are_raised() {
     std::fs::write(folder.join("trace.jsonl"), "x\n".repeat(500)).unwrap();
     let step = step.input("min-events", "many");
     let found = annotations(&step.run());
-    assert_eq!(found.len(), 10, "{found:?}");
-    assert!(found[9].contains("::and "), "{}", found[9]);
+    // Room is left for what is still to come of the comment and the issue.
+    assert_eq!(found.len(), 8, "{found:?}");
+    assert!(found[7].contains("::and "), "{}", found[7]);
     assert!(found.iter().all(|line| line.starts_with("::warning ")));
     assert!(found[2].contains("line") || found[2].contains("state-missing"), "{}", found[2]);
 }

@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 6] = [
     &["conformance", "health", "evidence"],
     &["findings", "verdict"],
     &["report"],
-    &["cli", "settings", "workspace", "runner", "app", "main", "lib"],
+    &["cli", "settings", "workspace", "runner", "github", "app", "main", "lib"],
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
