@@ -171,10 +171,11 @@ async fn open_issue(
     };
     // Two runs may have opened one at the same moment: the oldest stays.
     github.settle().await;
-    if let Ok((Some(oldest), _)) = find(github, marker, identity).await {
-        if oldest.number < issue.number && github.close_issue(Number(issue.number)).await.is_ok() {
-            return Ok(oldest.html_url);
-        }
+    if let Ok((Some(oldest), _)) = find(github, marker, identity).await
+        && oldest.number < issue.number
+        && github.close_issue(Number(issue.number)).await.is_ok()
+    {
+        return Ok(oldest.html_url);
     }
     Ok(issue.html_url)
 }

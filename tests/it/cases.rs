@@ -7,21 +7,10 @@ use serde_json::Value;
 
 use crate::support::{cases, check, fixtures, ids};
 
-fn arguments(folder: &Path, case: &Value) -> Vec<String> {
-    let mut arguments = Vec::new();
-    if let Some(model) = case["model"].as_str() {
-        arguments.extend(["--model".to_owned(), folder.join(model).display().to_string()]);
-    }
-    for argument in case["arguments"].as_array().into_iter().flatten() {
-        arguments.push(argument.as_str().unwrap().replace("FOLDER", &folder.display().to_string()));
-    }
-    arguments
-}
-
 fn run(folder: &Path) -> (Value, Value, i32) {
     let case: Value = serde_json::from_slice(&std::fs::read(folder.join("case.json")).unwrap()).unwrap();
-    let arguments = arguments(folder, &case);
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let model = case["model"].as_str().map(|model| folder.join(model).display().to_string());
+    let arguments: Vec<&str> = model.iter().flat_map(|model| ["--model", model]).collect();
     let (report, code) = check(folder, &arguments);
     (case["expect"].clone(), report, code)
 }

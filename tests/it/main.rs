@@ -6,6 +6,7 @@ mod action;
 mod arrows;
 mod cases;
 mod command;
+mod docs;
 mod hostile;
 mod laws;
 mod rules;
