@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use process_integrity::conformance::{self, Observation};
 use process_integrity::model::{built_in, dominator};
+use process_integrity::secrets::Secrets;
 use process_integrity::trace::{Event, Place, Status, git_ape, jsonl};
 use process_integrity::workspace::digest;
 
@@ -62,6 +63,7 @@ fn lines() -> String {
 }
 
 fn reading() {
+    let secrets = Secrets::default();
     let text = lines();
     let hashing = best(|| digest(text.as_bytes()));
     let values =
@@ -77,7 +79,7 @@ fn reading() {
     print("read trace.jsonl", EVENTS, reading, &peers);
     let Ok(model) = built_in::checklist() else { return };
     let both = best(|| {
-        let mut observation = Observation::new(&model);
+        let mut observation = Observation::new(&model, &secrets);
         jsonl::read(Cursor::new(text.as_bytes()), &mut |event| {
             observation.clock.tick(&event);
             observation.observe(&event);
@@ -102,6 +104,7 @@ fn document() {
 }
 
 fn matching() {
+    let secrets = Secrets::default();
     let states = [
         "requirements_gathered",
         "noise",
@@ -118,7 +121,7 @@ fn matching() {
         .collect();
     let names = best(|| events.iter().filter(|event| model.find(&event.state).is_some()).count());
     let judging = best(|| {
-        let mut observation = Observation::new(&model);
+        let mut observation = Observation::new(&model, &secrets);
         events.iter().for_each(|event| observation.observe(event));
         conformance::judge(&observation).coverage.covered
     });
@@ -130,7 +133,7 @@ fn matching() {
     ) else {
         return;
     };
-    let mut observation = Observation::new(&chain);
+    let mut observation = Observation::new(&chain, &secrets);
     for name in names.iter().rev() {
         observation.observe(&Event::new(name.as_str(), Status::Completed, Place::default()));
     }

@@ -127,7 +127,7 @@ fn ends_with(text: &str, word: &str) -> bool {
 #[must_use]
 pub fn markdown_code(text: &str) -> String {
     // No comment would begin there, but a search for hidden markers must not find one either.
-    let text = visible(text).replace("<!--", "<\u{200b}!--");
+    let text = break_old_commands(&visible(text)).replace("<!--", "<\u{200b}!--");
     if text.trim().is_empty() {
         return "(empty)".to_owned();
     }

@@ -129,7 +129,7 @@ impl Gate {
         let blocking = json::present(file, "blockingFindings").is_some_and(|findings| match findings {
             Value::Array(list) => !list.is_empty(),
             Value::Object(map) => !map.is_empty(),
-            Value::String(text) => !text.is_empty(),
+            Value::String(text) => !text.is_empty() && !text.eq_ignore_ascii_case("none"),
             Value::Number(number) => number.as_f64() != Some(0.0),
             Value::Bool(any) => *any,
             Value::Null => false,
@@ -155,11 +155,14 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads the file's object. Every object is one.
+    /// Reads the file's object.
     ///
     /// # Errors
-    /// None.
+    /// A `status` that is no text says nothing that can be relied on.
     pub fn read(file: &Value) -> Result<Self, String> {
+        if json::present(file, "status").is_some_and(|status| !status.is_string()) {
+            return Err("its `status` is no text".to_owned());
+        }
         let string = |key| json::text(file, key).filter(|text| !text.is_empty()).map(str::to_owned);
         Ok(Self {
             deployment_id: string("deploymentId"),
@@ -171,7 +174,7 @@ impl Record {
     /// The status says that something failed or was refused.
     #[must_use]
     pub fn failed(&self) -> bool {
-        self.status.as_deref().and_then(Status::of_word).is_some_and(Status::is_failure)
+        self.status.as_deref().and_then(Status::of_first_word).is_some_and(Status::is_failure)
     }
 }
 

@@ -4,6 +4,7 @@
 //! one comment without an author fails its whole list, and its retry of a POST makes a second comment (both with 0.54.9).
 //! So answers are small structs of our own, and what is tried again is decided here.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Limited};
@@ -79,6 +80,7 @@ pub struct GitHub {
     rest: Octocrab,
     graphql: Option<(Octocrab, String)>,
     repository: Repository,
+    identity: OnceLock<api::Identity>,
     deadline: Instant,
 }
 
@@ -136,7 +138,8 @@ impl GitHub {
             let (base, route) = url.split_at(start + url.get(start..)?.find('/')?);
             Some((client(base).ok()?, route.to_owned()))
         });
-        Ok(Self { rest: client(&access.api_url)?, graphql, repository: access.repository.clone(), deadline })
+        let (rest, repository) = (client(&access.api_url)?, access.repository.clone());
+        Ok(Self { rest, graphql, repository, identity: OnceLock::new(), deadline })
     }
 
     /// The repository.

@@ -133,7 +133,16 @@ impl Health {
         Self { status: HealthStatus::Unreadable, reason: Some(reason), ..Self::weigh(vec![], None) }
     }
 
-    /// Weighs one or several results of one file.
+    /// Weighs results, each of which needs a passed check of its own.
+    fn weigh_each(results: Vec<Outcome>) -> Self {
+        let proves = |result: &Outcome| {
+            result.checks.iter().any(|check| matches!(check.status, CheckStatus::Pass | CheckStatus::Warn))
+        };
+        let unproven = results.len() > 1 && !results.iter().all(proves);
+        Self::weigh(results, unproven.then(|| "one of the results has no passed check".to_owned()))
+    }
+
+    /// Weighs one or several results as one.
     fn weigh(results: Vec<Outcome>, problem: Option<String>) -> Self {
         let any = !results.is_empty();
         let mut checks = Vec::new();

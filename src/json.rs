@@ -77,6 +77,15 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
+/// The error for a key that is there twice. A long one is not quoted: it would have to be cut, perhaps within a secret.
+pub(crate) fn duplicate<E: de::Error>(key: &str) -> E {
+    if key.len() <= 200 {
+        E::custom(format_args!("duplicate key `{key}`"))
+    } else {
+        E::custom(format_args!("duplicate key of {} bytes", key.len()))
+    }
+}
+
 /// The keys of one object so far.
 #[derive(Default)]
 pub(crate) struct Keys<'de> {
@@ -100,7 +109,7 @@ impl<'de> Keys<'de> {
         } else {
             !self.few.contains(&key) && self.many.insert(key.clone())
         };
-        if fresh { Ok(()) } else { Err(E::custom(format_args!("duplicate key `{key}`"))) }
+        if fresh { Ok(()) } else { Err(duplicate(&key)) }
     }
 }
 
@@ -149,7 +158,7 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(Key(key)) = entries.next_key()? {
             let value = entries.next_value_seed(Strict)?;
             if object.insert(key.to_string(), value).is_some() {
-                return Err(de::Error::custom(format_args!("duplicate key `{key}`")));
+                return Err(duplicate(&key));
             }
         }
         Ok(Value::Object(object))

@@ -69,6 +69,12 @@ impl Workspace {
         Ok(Self { root: fs::canonicalize(root)? })
     }
 
+    /// A workspace in which nothing is.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self { root: PathBuf::from("/dev/null/nothing") }
+    }
+
     /// The folder, with all links resolved.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -126,14 +132,15 @@ impl Workspace {
         }
     }
 
-    /// The names of a folder's entries that end in one of the endings, sorted. Empty where there is no such folder.
+    /// The names of a folder's entries that are wanted, sorted. Empty where there is no such folder.
     #[must_use]
     pub fn list(&self, folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let Ok(real) = self.resolve(folder) else { return Vec::new() };
         let Ok(entries) = fs::read_dir(real) else { return Vec::new() };
-        let names = entries.take(ENTRIES_CAP).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.filter(|name| wanted(name)).collect();
         names.sort();
+        names.truncate(ENTRIES_CAP);
         names
     }
 

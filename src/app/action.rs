@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 
 use super::check::check;
-use super::guard::{self, Interruption};
+use super::guard::{self, Interruption, Signals};
 use super::job::{Job, Named, Options};
 use super::publish::{self, Published};
 use crate::evidence::{Document, Record, STATE_FILE};
@@ -67,15 +67,14 @@ pub fn run(environment: &[(String, String)]) {
 async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
     let end = Instant::now() + DEADLINE;
     let left = || end.saturating_duration_since(Instant::now());
+    let signals = &mut Signals::listen();
     let own = Arc::clone(settings);
-    let changed = match needs_commit(settings) {
-        true => {
-            guard::bounded(tokio::spawn(async move { publish::files_of_commit(&own).await }), left()).await?
-        }
-        false => None,
-    };
+    let asks = guard::bounded(signals, spawn_blocking(move || needs_commit(&own)), left()).await?;
     let own = Arc::clone(settings);
-    let done = guard::bounded(spawn_blocking(move || steps(&own, changed)), left()).await?;
+    let files = async move { if asks { publish::files_of_commit(&own).await } else { None } };
+    let changed = guard::bounded(signals, tokio::spawn(files), left()).await?;
+    let own = Arc::clone(settings);
+    let done = guard::bounded(signals, spawn_blocking(move || steps(&own, changed)), left()).await?;
     let Some(worst) = publish::worst(&done.reports.all) else { return Ok(()) };
     let own = Arc::clone(settings);
     let deadline = left().min(publish::DEADLINE);
@@ -84,9 +83,9 @@ async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
     let published = tokio::spawn(async move {
         let others = reports.len() - 1;
         let folder = folders.get(worst).cloned().flatten();
-        publish::publish(&own, &reports.swap_remove(worst), folder, others).await
+        publish::publish(&own, &reports.swap_remove(worst), folder, others, deadline).await
     });
-    let published = match guard::bounded(published, deadline).await {
+    let published = match guard::bounded(signals, published, deadline).await {
         Ok(published) => published,
         Err(Interruption::Cancelled) => return Err(Interruption::Cancelled),
         Err(interruption) => Published {
@@ -99,7 +98,7 @@ async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
         status.clone_from(trouble);
     }
     let own = Arc::clone(settings);
-    guard::bounded(spawn_blocking(move || tell(&own, &published, status)), LAST_WORDS).await
+    guard::bounded(signals, spawn_blocking(move || tell(&own, &published, status)), LAST_WORDS).await
 }
 
 /// The last outputs and lines: what came of the comment and the issue.
@@ -203,7 +202,8 @@ fn classify(
         Err(error) => {
             troubles
                 .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
-            return Classified::default();
+            // Nothing to read is a verdict as well.
+            Workspace::nothing()
         }
     };
     let named = |path: &Option<String>| path.as_deref().map(|path| name(&workspace, Path::new(path)));
@@ -289,7 +289,7 @@ fn folders(
 ) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     for line in asked {
-        let is_glob = line.contains(['*', '?', '[']);
+        let is_glob = line.contains(['*', '?', '[']) && !workspace.has(Path::new(line));
         if !is_glob {
             found.push(name(workspace, Path::new(line)));
             continue;
@@ -300,7 +300,8 @@ fn folders(
         }
         found.extend(matches);
     }
-    found.dedup();
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|folder| seen.insert(folder.path.clone()));
     if !asked.is_empty() {
         return found;
     }

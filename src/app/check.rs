@@ -1,7 +1,6 @@
 //! One deployment: read everything, choose the model, judge, report.
 
 use std::io::{BufRead, Read};
-use std::path::Path;
 
 use super::discover;
 use super::job::{Job, Named, Options};
@@ -11,6 +10,7 @@ use crate::message::Message;
 use crate::model::graph::Graph;
 use crate::model::{Model, ModelError, built_in, dominator, graph};
 use crate::report::{ModelSource, ModelUsed, Report};
+use crate::secrets::Secrets;
 use crate::trace::git_ape::{self, Execution};
 use crate::trace::run::{Admission, Pick, RunFilter};
 use crate::trace::{Event, Reading, TraceFormat, copilot, jsonl, otlp, sniff};
@@ -52,7 +52,7 @@ pub fn check(job: &Job, options: &Options) -> Result<Checked, ModelError> {
     let mut model = chosen.model;
     let warnings = override_model(&mut model, options);
     discover::artifacts(job, &model, &mut evidence);
-    let observation = source.observe(&model, &mut trace);
+    let observation = source.observe(&model, &options.secrets, &mut trace);
     let sequence = match (source.execution(), &chosen.graph) {
         (Some(execution), Some((graph, digest))) if execution.whole => {
             Some(sequence::check(execution, graph, digest.as_deref()))
@@ -139,7 +139,8 @@ impl<'a> Source<'a> {
             return Self::None;
         };
         trace.file = Some(file.shown.clone());
-        let in_traces = Path::new(&file.shown).parent().is_some_and(|parent| parent.ends_with("traces"));
+        let traces = job.folder.as_ref().map(|folder| folder.join(discover::TRACES_FOLDER).path);
+        let in_traces = traces.is_some_and(|traces| file.path.parent() == Some(traces.as_path()));
         let head = input.fill_buf().unwrap_or_default();
         let mut format = sniff::sniff(head);
         if format == TraceFormat::GitApeJsonl && job.trace.is_none() {
@@ -170,11 +171,16 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn observe<'m>(&mut self, model: &'m Model, trace: &mut TraceFacts) -> Observation<'m> {
+    fn observe<'m>(
+        &mut self,
+        model: &'m Model,
+        secrets: &'m Secrets,
+        trace: &mut TraceFacts,
+    ) -> Observation<'m> {
         match self {
-            Self::None => Observation::new(model),
+            Self::None => Observation::new(model, secrets),
             Self::Document(execution) => {
-                let mut observation = Observation::new(model);
+                let mut observation = Observation::new(model, secrets);
                 for entry in &execution.entries {
                     observation.clock.tick_at(entry.time, entry.place);
                     if let Some(event) = entry.event() {
@@ -185,12 +191,13 @@ impl<'a> Source<'a> {
                 observation
             }
             Self::Stream { job, file, format, options } => {
-                let first = read_run(job, file, *format, options, model, Pick::First, trace);
-                let Some((observation, last)) = first else { return Observation::new(model) };
+                let first = read_run(job, file, *format, options, (model, secrets), Pick::First, trace);
+                let Some((observation, last)) = first else { return Observation::new(model, secrets) };
                 let Some(last) = last else { return observation };
                 // The last run is another than the first: only now is its id known.
                 let mut again = TraceFacts { deployment: trace.deployment.clone(), ..TraceFacts::default() };
-                let second = read_run(job, file, *format, options, model, Pick::Run(last), &mut again);
+                let second =
+                    read_run(job, file, *format, options, (model, secrets), Pick::Run(last), &mut again);
                 second.map_or(observation, |(observation, _)| observation)
             }
         }
@@ -208,12 +215,12 @@ fn read_run<'m>(
     file: &Named,
     format: TraceFormat,
     options: &Options,
-    model: &'m Model,
+    (model, secrets): (&'m Model, &'m Secrets),
     pick: Pick,
     trace: &mut TraceFacts,
 ) -> Option<(Observation<'m>, Option<String>)> {
     let mut input = open(job, file)?;
-    let mut observation = Observation::new(model);
+    let mut observation = Observation::new(model, secrets);
     let mut filter = RunFilter::new(trace.deployment.clone(), pick);
     let mut all = 0;
     let mut sink = |event: Event<'_>| {
@@ -273,7 +280,7 @@ fn choose_model(job: &Job, execution: Option<&Execution>) -> Result<Chosen, Mode
                         None => (built_in::deploy_graph()?, None),
                     }),
                 };
-                return Ok(Chosen { model: parsed.model, used, problem: None, graph });
+                return Ok(Chosen { model: parsed.model, used, problem, graph });
             }
             Err(error) => problem = Some(ModelProblem { file: named.shown.clone(), error }),
         }
@@ -335,7 +342,7 @@ struct Beside {
     used: ModelUsed,
 }
 
-/// The graph that a v1 trace is bound to: by digest, else by the file name that it gives, else the folder's only one.
+/// The graph that a v1 trace is bound to: by digest, else by the file name that it gives, else `execution-graph.json`.
 fn beside(job: &Job, execution: &Execution) -> (Option<Beside>, Option<ModelProblem>) {
     let Some(folder) = &job.folder else { return (None, None) };
     let graphs = folder.join(GRAPHS_FOLDER);

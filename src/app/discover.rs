@@ -12,7 +12,7 @@ use crate::workspace::{Refusal, TRACE_CAP};
 /// Name of the trace that an agent appends to.
 const TRACE_FILE: &str = "trace.jsonl";
 /// Folder of v1 traces, one a run.
-const TRACES_FOLDER: &str = "traces";
+pub(super) const TRACES_FOLDER: &str = "traces";
 /// Name of the Copilot harness's log.
 pub(super) const EVENTS_FILE: &str = "events.jsonl";
 /// Ending of OTLP exports.
@@ -61,6 +61,8 @@ struct Candidates {
     v1: Vec<Named>,
     otlp: Vec<Named>,
     copilot: Option<Named>,
+    /// The folder of v1 traces leads out of the workspace; why it is not read.
+    refused: Option<String>,
 }
 
 impl Candidates {
@@ -75,6 +77,10 @@ impl Candidates {
             v1: listed(&folder.join(TRACES_FOLDER), ".json"),
             otlp: listed(folder, OTLP_ENDING),
             copilot: named(EVENTS_FILE),
+            refused: match named(TRACES_FOLDER).map(|traces| (job.workspace.resolve(&traces.path), traces)) {
+                Some((Err(refusal), traces)) => Some(format!("{}: {refusal}", traces.shown)),
+                Some((Ok(_), _)) | None => None,
+            },
         }
     }
 }
@@ -88,17 +94,17 @@ fn choose(job: &Job, candidates: &Candidates, found: &mut Traces) {
         }
         return;
     }
+    if let Some(folder) = candidates.refused.as_ref() {
+        found.absent = Some(folder.clone());
+        return;
+    }
     newest(job, &candidates.v1, found);
     if found.chosen.is_some() || !candidates.v1.is_empty() {
         return;
     }
-    for other in candidates.otlp.iter().rev().chain(&candidates.copilot) {
+    if let Some(other) = candidates.otlp.last().or(candidates.copilot.as_ref()) {
         match job.workspace.open(&other.path, TRACE_CAP) {
-            Ok(_) => {
-                found.chosen = Some(other.clone());
-                found.absent = None;
-                return;
-            }
+            Ok(_) => found.chosen = Some(other.clone()),
             Err(refusal) => found.absent = Some(format!("{}: {refusal}", other.shown)),
         }
     }
@@ -115,8 +121,12 @@ fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
             Ok(stream) => {
                 let execution = git_ape::read(stream);
                 if execution.whole {
-                    let started = execution.started_at.as_deref().map(crate::trace::Time::of_text);
-                    readable.push((started.and_then(crate::trace::Time::micros), trace));
+                    match crate::trace::Time::of_value(execution.started_at.as_ref()) {
+                        crate::trace::Time::Unreadable => {
+                            damaged.push((trace, "its startedAt cannot be read".to_owned(), true));
+                        }
+                        time => readable.push((time.micros(), trace)),
+                    }
                 } else {
                     let reason = execution.reading.damage.kept().first().map(|damage| damage.reason.clone());
                     damaged.push((trace, reason.unwrap_or_default(), true));
@@ -229,7 +239,9 @@ pub(super) fn health(job: &Job) -> Health {
         match job.workspace.read(&file.path) {
             Ok(bytes) => files.push((file.shown, bytes)),
             Err(refusal) => {
-                let health = Health::unreadable(format!("{}: {refusal}", file.shown));
+                let reason = format!("{}: {refusal}", file.shown);
+                let health =
+                    if refusal.is_absence() { Health::absent(&reason) } else { Health::unreadable(reason) };
                 return Health { file: Some(file.shown), ..health };
             }
         }

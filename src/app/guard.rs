@@ -50,38 +50,62 @@ pub fn isolated<T>(step: impl FnOnce() -> T) -> Result<T, Interruption> {
     catch_unwind(AssertUnwindSafe(step)).map_err(|_| Interruption::Panicked)
 }
 
+/// The signals by which the runner ends a run. As PID 1 of a container the process has no handlers but its own, so it
+/// listens from the beginning to the end: a signal between two steps is not lost.
+#[derive(Debug)]
+pub struct Signals {
+    #[cfg(unix)]
+    streams: Option<(tokio::signal::unix::Signal, tokio::signal::unix::Signal)>,
+}
+
+impl Signals {
+    /// Starts to listen. Must be called inside of a tokio runtime.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self { streams: signal(SignalKind::interrupt()).ok().zip(signal(SignalKind::terminate()).ok()) }
+    }
+
+    /// Starts to listen.
+    #[cfg(not(unix))]
+    #[must_use]
+    pub fn listen() -> Self {
+        Self {}
+    }
+
+    /// Returns when the process is told to end.
+    #[cfg(unix)]
+    async fn told(&mut self) {
+        let Some((interrupt, terminate)) = &mut self.streams else { return std::future::pending().await };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn told(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
 /// Waits for a task until it is done, a signal comes, or the deadline passes. What is left unfinished goes on in its thread
 /// until the process ends.
 ///
 /// # Errors
 /// It was not finished.
-pub async fn bounded<T>(work: JoinHandle<T>, deadline: Duration) -> Result<T, Interruption> {
+pub async fn bounded<T>(
+    signals: &mut Signals,
+    work: JoinHandle<T>,
+    deadline: Duration,
+) -> Result<T, Interruption> {
     tokio::select! {
         result = work => result.map_err(|_| Interruption::Panicked),
-        () = signal() => Err(Interruption::Cancelled),
+        () = signals.told() => Err(Interruption::Cancelled),
         () = tokio::time::sleep(deadline) => Err(Interruption::Deadline),
-    }
-}
-
-/// Returns when the process is told to end. As PID 1 of a container it has no handlers but its own.
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
     }
 }
 
@@ -100,14 +124,16 @@ mod tests {
     fn work_is_bounded() {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let long = Duration::from_secs(3600);
-        let done = runtime.block_on(async { bounded(spawn_blocking(|| 7), long).await });
+        let wait_for = |work: JoinHandle<u8>, deadline| async move {
+            bounded(&mut Signals::listen(), work, deadline).await
+        };
+        let done = runtime.block_on(async { wait_for(spawn_blocking(|| 7), long).await });
         assert_eq!(done, Ok(7));
-        let panicked =
-            runtime.block_on(async { bounded(spawn_blocking(|| -> u8 { panic!("boom") }), long).await });
+        let panicked = runtime.block_on(async { wait_for(spawn_blocking(|| panic!("boom")), long).await });
         assert_eq!(panicked, Err(Interruption::Panicked));
-        let (release, wait) = std::sync::mpsc::channel::<()>();
+        let (release, wait) = std::sync::mpsc::channel::<u8>();
         let stuck = runtime.block_on(async {
-            bounded(spawn_blocking(move || wait.recv().is_ok()), Duration::from_millis(1)).await
+            wait_for(spawn_blocking(move || wait.recv().unwrap_or(0)), Duration::from_millis(1)).await
         });
         assert_eq!(stuck, Err(Interruption::Deadline));
         drop(release);

@@ -12,11 +12,14 @@ use crate::github::{GitHub, Refusal, tracking_issue};
 use crate::report::Report;
 use crate::report::annotations::{Annotation, Level};
 use crate::report::markdown::Context;
+use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, digest};
 
 /// Everything that is asked of GitHub.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
+/// What is left of it, so that what was done is still told when the rest takes too long.
+const MARGIN: Duration = Duration::from_secs(1);
 /// Which folder a commit changed.
 const FOLDER: Duration = Duration::from_secs(5);
 
@@ -43,11 +46,13 @@ pub(super) async fn files_of_commit(settings: &Settings) -> Option<Vec<String>> 
 }
 
 /// Publishes a report. `folder` is the deployment's in the repository, `others` how many deployments were checked besides.
+/// All of it is over a little before `time` is.
 pub(super) async fn publish(
     settings: &Settings,
     report: &Report,
     folder: Option<String>,
     others: usize,
+    time: Duration,
 ) -> Published {
     let mut published = Published { comment_status: "off", ..Published::default() };
     let wanted = settings.inputs.comment != Mode::Never;
@@ -66,7 +71,7 @@ pub(super) async fn publish(
         }
         return published;
     };
-    let github = match GitHub::new(&access, Instant::now() + DEADLINE) {
+    let github = match GitHub::new(&access, Instant::now() + time.saturating_sub(MARGIN)) {
         Ok(github) => github,
         Err(refusal) => {
             published.refused("nothing was posted", &refusal, settings, &Value::Null, wanted);
@@ -95,14 +100,23 @@ fn draft<'a>(settings: &Settings, report: &'a Report, others: usize) -> Draft<'a
         .ok()
         .and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0))
         .unwrap_or_default();
+    let key = settings.inputs.comment_key.clone().unwrap_or_else(|| report.deployment.clone());
+    // The marker repeats the key, and nobody masks a secret there.
+    let is_secret = secrets(settings).blank(&key) != key;
     Draft {
-        key: settings.inputs.comment_key.clone().unwrap_or_else(|| report.deployment.clone()),
+        key: if is_secret { digest(key.as_bytes()) } else { key },
         run: settings.this_run(),
         time: now.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
         report,
         context: context(settings, others),
         runs_url: settings.runs_url(),
     }
+}
+
+/// What is blanked out of everything that leaves.
+fn secrets(settings: &Settings) -> Secrets {
+    let token = settings.inputs.github_token.as_ref().map(|token| token.reveal().to_owned());
+    Secrets::new(settings.inputs.mask.iter().cloned().chain(token))
 }
 
 /// What reports say of the run.
@@ -196,8 +210,10 @@ impl Published {
         if lacking && known.as_deref() == Some(refusal.word()) {
             return;
         }
+        // Whoever answered may have repeated what it was sent.
+        let reason = secrets(settings).blank(&refusal.reason());
         let mut annotation =
-            Annotation::new(Level::Warning, "Process Integrity", format!("{what}: {}.", refusal.reason()));
+            Annotation::new(Level::Warning, "Process Integrity", format!("{what}: {reason}."));
         if lacking {
             annotation.message.extend(permissions(settings, event));
         }

@@ -39,7 +39,11 @@ impl Clock {
         self.count += 1;
         match time {
             Time::Absent => return,
-            Time::Unreadable => self.anomalies.push((place, Anomaly::Unreadable)),
+            Time::Unreadable => {
+                self.anomalies.push((place, Anomaly::Unreadable));
+                // It says something, if only nobody knows what.
+                self.differ = true;
+            }
             Time::Zoned(now) => self.forward(now, true, place),
             Time::Naive(now) => self.forward(now, false, place),
         }

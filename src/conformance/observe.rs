@@ -1,6 +1,9 @@
 //! A run, seen event by event. What is kept grows with the model, never with the run.
 
+use fixedbitset::FixedBitSet;
+
 use crate::model::Model;
+use crate::secrets::Secrets;
 use crate::trace::{Capped, Event, Proof, Status};
 
 use super::clock::Clock;
@@ -67,6 +70,13 @@ impl Record {
         self.last_completed.is_some() && !self.ended
     }
 
+    /// It failed, was started again, and nothing is known of how that ended: an attempt as well.
+    #[must_use]
+    pub fn reopened(&self) -> Option<Again> {
+        let (failed, _) = self.last_attempt.filter(|(_, status)| status.is_failure())?;
+        Some(Again { failed, again: self.open?, count: 1 })
+    }
+
     fn representative(&self) -> Option<Seen> {
         self.last_completed.filter(|_| self.is_completed())
     }
@@ -111,13 +121,14 @@ pub struct UnknownWord {
 #[derive(Debug)]
 pub struct Observation<'m> {
     model: &'m Model,
+    secrets: &'m Secrets,
     events: u64,
     records: Vec<Record>,
     guards: Vec<Guard>,
-    guard_pairs: Vec<(usize, usize)>,
     guard_disorders: Vec<Option<Disorder>>,
-    guards_changed: bool,
-    deployments: u64,
+    /// Guards with an event since the last deployment; at first all of them.
+    changed: FixedBitSet,
+    guard_set: FixedBitSet,
     last_deployment: Option<Seen>,
     last_checkpoint: Option<(usize, Seen)>,
     /// An error with no checkpoint since.
@@ -132,20 +143,19 @@ pub struct Observation<'m> {
 }
 
 impl<'m> Observation<'m> {
-    /// Nothing was seen yet.
+    /// Nothing was seen yet. Texts that are kept are free of secrets before they are cut.
     #[must_use]
-    pub fn new(model: &'m Model) -> Self {
-        let guards: Vec<usize> = (0..model.essential()).filter(|state| model.is_guard(*state)).collect();
-        let pairs =
-            guards.iter().flat_map(|b| model.before(*b).map(|a| (a, *b))).filter(|(a, _)| model.is_guard(*a));
+    pub fn new(model: &'m Model, secrets: &'m Secrets) -> Self {
+        let guards = (0..model.essential()).filter(|state| model.is_guard(*state));
+        let mut guard_set = FixedBitSet::with_capacity(model.states());
+        guard_set.extend(guards);
         Self {
             events: 0,
             records: vec![Record::default(); model.states()],
             guards: vec![Guard::default(); model.essential()],
-            guard_pairs: pairs.collect(),
             guard_disorders: vec![None; model.essential()],
-            guards_changed: true,
-            deployments: 0,
+            changed: guard_set.clone(),
+            guard_set,
             last_deployment: None,
             last_checkpoint: None,
             pending_error: None,
@@ -155,6 +165,7 @@ impl<'m> Observation<'m> {
             moments: Vec::new(),
             clock: Clock::default(),
             model,
+            secrets,
         }
     }
 
@@ -163,6 +174,8 @@ impl<'m> Observation<'m> {
         let seen = Seen { index: self.events, place: event.place };
         self.events += 1;
         let state = self.model.find(&event.state);
+        let secrets = self.secrets;
+        let short = |text: &str| short(&secrets.blank(text));
         if event.unknown_word.is_some() {
             self.unknown_words.push_with(|| UnknownWord {
                 seen,
@@ -171,7 +184,7 @@ impl<'m> Observation<'m> {
             });
         }
         if state.is_some() || event.is_error() {
-            let message = event.is_error().then(|| event.message.as_deref().map(short)).flatten();
+            let message = event.is_error().then(|| event.message.as_deref().map(&short)).flatten();
             let moment = Moment { seen, state, status: event.status, message };
             if event.is_error() {
                 self.errors.push_with(|| moment.clone());
@@ -218,17 +231,20 @@ impl<'m> Observation<'m> {
                 record.overridden.get_or_insert(seen);
             }
         }
-        self.guards_changed |= self.model.is_guard(state);
+        if self.guard_set.contains(state) {
+            self.changed.insert(state);
+        }
     }
 
     /// Judges the guards on what lies before a deployment attempt.
     fn deploy(&mut self, deployment: Seen) {
-        self.deployments += 1;
         self.last_deployment = Some(deployment);
-        if !std::mem::take(&mut self.guards_changed) {
-            return;
-        }
-        for (guard, record) in self.guards.iter_mut().zip(&self.records) {
+        let mut changed = FixedBitSet::with_capacity(self.model.states());
+        std::mem::swap(&mut changed, &mut self.changed);
+        for state in changed.ones() {
+            let (Some(guard), Some(record)) = (self.guards.get_mut(state), self.records.get(state)) else {
+                continue;
+            };
             match record.current() {
                 None => {
                     guard.absent.get_or_insert(deployment);
@@ -241,26 +257,34 @@ impl<'m> Observation<'m> {
             }
             guard.representative = record.representative();
         }
-        for at in 0..self.guard_pairs.len() {
-            let Some((a, b)) = self.guard_pairs.get(at).copied() else { break };
-            let seen = |state: usize| self.guards.get(state).and_then(|guard| guard.representative);
-            let (Some(before_seen), Some(after_seen)) = (seen(a), seen(b)) else { continue };
-            match self.reversal(a, before_seen, after_seen) {
-                None => {}
-                Some(Reversal::Stale) => {
-                    let deployment = Some(deployment);
-                    let stale =
-                        Judgement::Stale { completed: after_seen, other: a, redone: before_seen, deployment };
-                    if let Some(guard) = self.guards.get_mut(b) {
-                        guard.stale.get_or_insert(stale);
-                    }
+        // Only a pair with a guard that changed can have come into another order.
+        let model = self.model;
+        for b in self.guard_set.clone().ones() {
+            for a in model.before(b) {
+                if self.guard_set.contains(a) && (changed.contains(a) || changed.contains(b)) {
+                    self.compare(a, b, deployment);
                 }
-                Some(Reversal::OutOfOrder) => {
-                    let deployment = Some(deployment);
-                    let pair = Disorder { before: a, before_seen, after: b, after_seen, deployment };
-                    if let Some(first) = self.guard_disorders.get_mut(b) {
-                        first.get_or_insert(pair);
-                    }
+            }
+        }
+    }
+
+    fn compare(&mut self, a: usize, b: usize, deployment: Seen) {
+        let seen = |state: usize| self.guards.get(state).and_then(|guard| guard.representative);
+        let (Some(before_seen), Some(after_seen)) = (seen(a), seen(b)) else { return };
+        let deployment = Some(deployment);
+        match self.reversal(a, before_seen, after_seen) {
+            None => {}
+            Some(Reversal::Stale) => {
+                let stale =
+                    Judgement::Stale { completed: after_seen, other: a, redone: before_seen, deployment };
+                if let Some(guard) = self.guards.get_mut(b) {
+                    guard.stale.get_or_insert(stale);
+                }
+            }
+            Some(Reversal::OutOfOrder) => {
+                let pair = Disorder { before: a, before_seen, after: b, after_seen, deployment };
+                if let Some(first) = self.guard_disorders.get_mut(b) {
+                    first.get_or_insert(pair);
                 }
             }
         }
@@ -312,7 +336,10 @@ impl<'m> Observation<'m> {
         let Some(record) = self.records.get(state).filter(|record| record.events > 0) else {
             return (Some(Judgement::Missing), None);
         };
-        let guard = self.guards.get(state).filter(|_| self.deployments > 0 && self.model.is_guard(state));
+        let guard = self
+            .guards
+            .get(state)
+            .filter(|_| self.last_deployment.is_some() && self.guard_set.contains(state));
         let Some(guard) = guard else {
             let failed = match record.current() {
                 Some((attempt, status)) if status != Status::Completed => {
@@ -355,7 +382,7 @@ impl<'m> Observation<'m> {
         self.records.get(state)
     }
 
-    /// The last deployment attempt, and how many there were.
+    /// The last deployment attempt.
     #[must_use]
     pub fn last_deployment(&self) -> Option<Seen> {
         self.last_deployment

@@ -139,15 +139,20 @@ fn gate(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         );
     }
     let Some(state) = completed(facts, &GATE_STATES) else { return };
+    // A person may have overridden the gate in the trace only.
+    let model = facts.observation.model();
+    let record = model.find(state).and_then(|state| facts.observation.record(state));
+    let overridden = record.is_some_and(|record| record.overridden.is_some());
+    let unmet = gate.unmet.filter(|_| !overridden);
     let says = match gate.word {
         GateWord::Blocked => "the gate is BLOCKED",
-        GateWord::Passed | GateWord::Overridden => match (gate.word, gate.unmet, gate.blocking) {
+        GateWord::Passed | GateWord::Overridden => match (gate.word, unmet, gate.blocking) {
             (GateWord::Overridden, _, _) | (_, None, false) => return,
             (_, Some(_), _) => "a level of the gate did not pass",
             (_, None, true) => "the gate passed with blocking findings left",
         },
     };
-    let unmet = gate.unmet.map_or(String::new(), |key| format!(" ({key} is false)"));
+    let unmet = unmet.map_or(String::new(), |key| format!(" ({key} is false)"));
     let text = format!("{{}} says that {says}{unmet}, but the trace has {{}} completed");
     let hint = "One of the two is wrong. Do not rely on this deployment before it is known which.";
     let finding =

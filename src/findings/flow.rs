@@ -106,7 +106,9 @@ fn repetitions(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let name = facts.name(*state);
         let Some(record) = facts.observation.record(*state) else { continue };
         let times = |count: u64| if count > 1 { format!(", {count} times in all") } else { String::new() };
-        if let Some(again) = record.retry {
+        let free = model.is_repeatable(*state) && model.is_artifact(*state);
+        let reopened = record.reopened().filter(|_| model.is_essential(*state) && !free);
+        if let Some(again) = record.retry.or(reopened) {
             let text = format!(
                 "{{}} failed ({}) and was attempted again ({}){}",
                 at(again.failed),

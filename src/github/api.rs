@@ -98,15 +98,20 @@ pub struct Named {
 
 /// Who we are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity(String);
+pub struct Identity {
+    login: String,
+    /// Nobody could tell, and this is why: it is assumed that the token is the workflow's own.
+    pub doubt: Option<Refusal>,
+}
 
 impl Identity {
-    /// An entry is ours. GraphQL and REST name a bot differently: with and without `[bot]`.
+    /// An entry is ours. GraphQL and REST name a bot differently: with and without `[bot]`. Where the name says bot, the
+    /// account must be one.
     #[must_use]
     pub fn is(&self, user: Option<&User>) -> bool {
-        user.is_some_and(|user| {
-            let bot = user.kind == "Bot" && user.login.strip_suffix("[bot]") == Some(self.0.as_str());
-            user.login == self.0 || bot
+        user.is_some_and(|user| match user.login.strip_suffix("[bot]") {
+            Some(name) => user.kind == "Bot" && (user.login == self.login || name == self.login),
+            None => user.login == self.login,
         })
     }
 }
@@ -152,21 +157,14 @@ impl GitHub {
         self.send(Method::Post, &route, Some(&json!({ "body": body })), Again::No).await?.read()
     }
 
-    /// Replaces a comment's text.
+    /// Replaces a comment's text. Sent once only: before it is sent again its caller has to look whether a newer run has
+    /// written in between.
     ///
     /// # Errors
     /// GitHub's refusal; [`Refusal::NotFound`] where it was deleted.
     pub async fn replace_comment(&self, id: u64, body: &str) -> Result<Comment, Refusal> {
         let route = self.route(&format!("issues/comments/{id}"));
-        self.send(Method::Patch, &route, Some(&json!({ "body": body })), Again::Yes).await?.read()
-    }
-
-    /// One comment as it is now.
-    ///
-    /// # Errors
-    /// GitHub's refusal.
-    pub async fn comment(&self, id: u64) -> Result<Comment, Refusal> {
-        self.send(Method::Get, &self.route(&format!("issues/comments/{id}")), None, Again::Yes).await?.read()
+        self.send(Method::Patch, &route, Some(&json!({ "body": body })), Again::No).await?.read()
     }
 
     /// Removes a comment. One that is gone already is no refusal.
@@ -270,9 +268,17 @@ impl GitHub {
         Ok(commit.files.into_iter().map(|file| file.filename).collect())
     }
 
-    /// Who we are: GraphQL knows it for every token; else REST; else the account of `GITHUB_TOKEN`, which REST refuses to
-    /// tell.
+    /// Who we are, asked once: GraphQL knows it for every token; else REST; else the account of `GITHUB_TOKEN`, which REST
+    /// refuses to tell.
     pub async fn identity(&self) -> Identity {
+        if let Some(known) = self.identity.get() {
+            return known.clone();
+        }
+        let found = self.ask_identity().await;
+        self.identity.get_or_init(|| found).clone()
+    }
+
+    async fn ask_identity(&self) -> Identity {
         #[derive(Deserialize)]
         struct Reply {
             data: Option<Data>,
@@ -281,6 +287,7 @@ impl GitHub {
         struct Data {
             viewer: Option<User>,
         }
+        let certain = |login| Identity { login, doubt: None };
         if let Some((client, route)) = &self.graphql {
             let query = json!({"query": "query { viewer { login } }"});
             let reply = self.once(client, Method::Post, route, Some(&query));
@@ -289,16 +296,18 @@ impl GitHub {
             if let Some(viewer) =
                 reply.and_then(|reply| reply.data?.viewer).filter(|viewer| !viewer.login.is_empty())
             {
-                return Identity(viewer.login);
+                return certain(viewer.login);
             }
         }
-        let user: Result<User, Refusal> = match self.once(&self.rest, Method::Get, "/user", None).await {
-            Ok(answer) => answer.read(),
-            Err(refusal) => Err(refusal),
-        };
+        let user: Result<User, Refusal> =
+            self.send(Method::Get, "/user", None, Again::Yes).await.and_then(|answer| answer.read());
         match user {
-            Ok(user) if !user.login.is_empty() => Identity(user.login),
-            Ok(_) | Err(_) => Identity(ACTIONS_BOT.to_owned()),
+            Ok(user) if !user.login.is_empty() => certain(user.login),
+            Ok(_) => certain(ACTIONS_BOT.to_owned()),
+            Err(refusal) => {
+                let doubt = Some(refusal).filter(Refusal::is_passing);
+                Identity { login: ACTIONS_BOT.to_owned(), doubt }
+            }
         }
     }
 
@@ -321,11 +330,13 @@ mod tests {
     #[test]
     fn ours_is_told_by_login_and_kind() {
         let user = |login: &str, kind: &str| Some(User { login: login.to_owned(), kind: kind.to_owned() });
-        let bot = Identity("github-actions".to_owned());
+        let of = |login: &str| Identity { login: login.to_owned(), doubt: None };
+        let bot = of("github-actions");
         assert!(bot.is(user("github-actions[bot]", "Bot").as_ref()));
         assert!(!bot.is(user("github-actions[bot]", "User").as_ref()));
-        assert!(Identity(ACTIONS_BOT.to_owned()).is(user(ACTIONS_BOT, "Bot").as_ref()));
-        assert!(!Identity("octo".to_owned()).is(user("Octo2", "User").as_ref()));
+        assert!(of(ACTIONS_BOT).is(user(ACTIONS_BOT, "Bot").as_ref()));
+        assert!(!of(ACTIONS_BOT).is(user(ACTIONS_BOT, "User").as_ref()));
+        assert!(!of("octo").is(user("Octo2", "User").as_ref()));
         assert!(!bot.is(None));
     }
 }

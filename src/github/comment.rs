@@ -3,12 +3,17 @@
 //! Nobody's action survives two jobs that comment at the same moment, so it converges: the comment with the lowest id stays,
 //! the newest run's verdict stays in it, everybody reads again after writing and removes only what is our own.
 
-use super::api::{Comment, Identity};
+use std::time::{Duration, Instant};
+
+use self::history::Row;
+use super::api::Comment;
 use super::{GitHub, Number, Refusal};
 use crate::report::Report;
 use crate::report::markdown::{self, Context};
 use crate::verdict::Verdict;
 use crate::workspace::digest;
+
+mod history;
 
 /// What GitHub takes is 65,536; this is counted in bytes, which are never fewer than UTF-16 units.
 pub const SIZE: usize = 60_000;
@@ -76,64 +81,6 @@ pub fn encode_key(key: &str) -> String {
     }
 }
 
-/// The verdict of one run, as the comment keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Covered states.
-    pub covered: usize,
-    /// Essential states.
-    pub essential: usize,
-    /// Which run.
-    pub run: Run,
-    /// When, in RFC 3339. It informs, it orders nothing.
-    pub time: String,
-}
-
-impl Row {
-    fn write(&self) -> String {
-        let Self { verdict, covered, essential, run, time } = self;
-        format!("{} {covered}/{essential} {} {} {time}", verdict.id(), run.id, run.attempt)
-    }
-
-    /// Reads a row. What is not exactly one is none: others can edit a comment.
-    fn read(text: &str) -> Option<Self> {
-        let mut parts = text.split(' ');
-        let word = parts.next()?;
-        let verdict = Verdict::ALL.into_iter().find(|verdict| verdict.id() == word)?;
-        let (covered, essential) = parts.next()?.split_once('/')?;
-        let (id, attempt, time) = (parts.next()?, parts.next()?, parts.next()?);
-        let shape = b"0000-00-00T00:00:00Z";
-        let is_time = time.len() == shape.len()
-            && time
-                .bytes()
-                .zip(shape)
-                .all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form });
-        let row = Self {
-            verdict,
-            covered: covered.parse().ok()?,
-            essential: essential.parse().ok()?,
-            run: Run { id: id.parse().ok()?, attempt: attempt.parse().ok()? },
-            time: time.to_owned(),
-        };
-        (is_time && parts.next().is_none()).then_some(row)
-    }
-
-    fn markdown(&self, runs: Option<&str>) -> (String, String) {
-        let verdict = format!("{} {}", self.verdict.sign(), self.verdict.title());
-        let coverage = format!("{}/{}", self.covered, self.essential);
-        let run = match runs {
-            Some(runs) => format!("[{}]({}/{})", self.run.id, markdown::link(runs), self.run.id),
-            None => self.run.id.to_string(),
-        };
-        (
-            format!("| {verdict} | {coverage} | {run} | {} |\n", self.time),
-            format!("{verdict} ({coverage}) in run {run}"),
-        )
-    }
-}
-
 /// What our run has to say.
 pub struct Draft<'a> {
     /// One comment a key.
@@ -176,7 +123,7 @@ impl Draft<'_> {
     fn compose(&self, before: &[Row]) -> String {
         let mut row = self.row();
         // The same run and attempt is no new verdict: it keeps its row, and its time while nothing else changes.
-        let same = before.first().filter(|first| first.run == self.run);
+        let same = before.iter().find(|before| before.run == self.run);
         if let Some(same) = same.filter(|same| Row { time: row.time.clone(), ..(*same).clone() } == row) {
             row.time.clone_from(&same.time);
         }
@@ -254,8 +201,8 @@ struct Plan {
     remove: Vec<u64>,
 }
 
-/// Decides on the comments that are there. Nothing is asked and nothing is written.
-fn plan(mine: &[Mine], draft: &Draft<'_>, mode: Mode) -> Plan {
+/// Decides on the comments that are there. Nothing is asked and nothing is written. `wrote`: this run has written already.
+fn plan(mine: &[Mine], draft: &Draft<'_>, mode: Mode, wrote: bool) -> Plan {
     let Some(first) = mine.iter().min_by_key(|mine| mine.id) else {
         let silent = match mode {
             Mode::Always => false,
@@ -272,8 +219,11 @@ fn plan(mine: &[Mine], draft: &Draft<'_>, mode: Mode) -> Plan {
         return Plan { step: Step::Superseded(newest.clone()), remove: ours.map(|mine| mine.id).collect() };
     }
     let remove = mine.iter().filter(|mine| mine.id != first.id).map(|mine| mine.id).collect();
-    let body = draft.compose(&newest.history);
-    let same = body.split_once('\n').is_some_and(|(_, rest)| rest == first.rest);
+    let body = draft.compose(&history::merged(mine.iter().map(|mine| mine.history.as_slice())));
+    let rest = body.split_once('\n').map_or("", |(_, rest)| rest);
+    // Another job of this run may have the same key: the two must not take turns.
+    let settled = wrote && first.run == draft.run;
+    let same = settled || rest.trim_end() == first.rest.trim_end();
     let step = if same { Step::Keep(first.clone()) } else { Step::Replace(first.clone(), body) };
     Plan { step, remove }
 }
@@ -287,117 +237,117 @@ pub struct Outcome {
     pub url: Option<String>,
 }
 
-/// Writes the comment, if it has to be written.
+/// Rounds of reading, deciding and writing.
+const ROUNDS: u32 = 8;
+/// Between reading and replacing; after a longer time it is read once more.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// Writes the comment, if it has to be written. Every write is decided on what was read just before it, and after a write it
+/// is read again, until there is nothing left to do.
 ///
 /// # Errors
 /// GitHub's refusal.
 pub async fn publish(github: &GitHub, on: Number, draft: &Draft<'_>, mode: Mode) -> Result<Outcome, Refusal> {
-    let mut identity = None;
-    // Twice at most: a comment that was deleted between reading and writing is looked for once more.
-    for _ in 0..2 {
-        let (mine, complete) = read(github, on, draft, &mut identity).await?;
-        let Plan { step, remove } = plan(&mine, draft, mode);
+    let mut written: Option<Outcome> = None;
+    // A POST that failed may have been carried out all the same.
+    let mut failed: Option<Failed> = None;
+    let (mut tries, mut gone, mut looked_twice) = (0, 0, false);
+    for _ in 0..ROUNDS {
+        let asked = Instant::now();
+        let (mine, complete) = match (read(github, on, draft).await, &written, &failed) {
+            (Ok(all), _, _) => all,
+            (Err(_), Some(written), _) => return Ok(written.clone()),
+            (Err(_), None, Some(failed)) => return Err(failed.refusal.clone()),
+            (Err(refusal), None, None) => return Err(refusal),
+        };
+        let hidden = failed.is_some() && mine.iter().any(|mine| mine.run == draft.run);
+        let Plan { step, remove } = plan(&mine, draft, mode, written.is_some() || hidden);
+        let word =
+            if hidden { "created" } else { written.as_ref().map_or("unchanged", |written| written.word) };
         let outcome = match step {
             Step::Nothing => Outcome { word: "off", url: None },
             Step::Superseded(newer) => Outcome { word: "superseded", url: newer.url },
-            Step::Keep(first) => Outcome { word: "unchanged", url: first.url },
-            Step::Create(_) if !complete => return Err(Refusal::TooMany),
+            Step::Keep(first) => Outcome { word, url: first.url },
             Step::Create(body) => {
-                let url = create(github, on, draft, &body, &mut identity).await?;
-                converge(github, on, draft, &mut identity).await;
-                return Ok(Outcome { word: "created", url });
-            }
-            Step::Replace(first, body) => match github.replace_comment(first.id, &body).await {
-                Ok(comment) => {
-                    github.settle().await;
-                    verify(github, comment.id, draft, &body).await;
-                    Outcome { word: "updated", url: comment.html_url.or(first.url) }
+                // Not visible yet, or somebody removed it: in neither case a second one is wanted.
+                if let Some(written) = written {
+                    return Ok(written);
                 }
-                Err(Refusal::NotFound) => continue,
-                Err(refusal) => return Err(refusal),
-            },
+                match failed.take() {
+                    Some(failed) if failed.last => return Err(failed.refusal),
+                    _ if !complete => return Err(Refusal::TooMany),
+                    _ => {}
+                }
+                tries += 1;
+                match github.create_comment(on, &body).await {
+                    Ok(comment) => {
+                        written = Some(Outcome { word: "created", url: comment.html_url });
+                        github.settle().await;
+                    }
+                    Err(refusal) => {
+                        let last = !github.wait(&refusal, tries).await;
+                        if last && !refusal.may_be_done() {
+                            return Err(refusal);
+                        }
+                        failed = Some(Failed { refusal, last });
+                    }
+                }
+                continue;
+            }
+            Step::Replace(..) if !looked_twice && asked.elapsed() > FRESH => {
+                looked_twice = true;
+                continue;
+            }
+            Step::Replace(first, body) => {
+                tries += 1;
+                match github.replace_comment(first.id, &body).await {
+                    Ok(comment) => {
+                        let word = written.map_or("updated", |written| written.word);
+                        written = Some(Outcome { word, url: comment.html_url.or(first.url) });
+                        github.settle().await;
+                    }
+                    // It was deleted between reading and writing.
+                    Err(Refusal::NotFound) if gone == 0 => gone += 1,
+                    Err(refusal) => {
+                        if !github.wait(&refusal, tries).await {
+                            // Without the lowest one ours must stay.
+                            return written.ok_or(refusal);
+                        }
+                    }
+                }
+                continue;
+            }
         };
         clean(github, &remove).await;
         return Ok(outcome);
     }
-    Err(Refusal::NotFound)
+    written.ok_or(Refusal::Timeout)
 }
 
-async fn read(
-    github: &GitHub,
-    on: Number,
-    draft: &Draft<'_>,
-    identity: &mut Option<Identity>,
-) -> Result<(Vec<Mine>, bool), Refusal> {
+/// A POST that failed.
+struct Failed {
+    refusal: Refusal,
+    /// It is not tried again.
+    last: bool,
+}
+
+async fn read(github: &GitHub, on: Number, draft: &Draft<'_>) -> Result<(Vec<Mine>, bool), Refusal> {
     let listing = github.comments(on).await?;
     let prefix = draft.prefix();
-    let marked = listing.items.iter().filter_map(|comment| Some((comment, Mine::of(comment, &prefix)?)));
-    let marked: Vec<(&Comment, Mine)> = marked.collect();
+    let marked: Vec<(&Comment, Mine)> =
+        listing.items.iter().filter_map(|comment| Some((comment, Mine::of(comment, &prefix)?))).collect();
     // Who we are matters only where somebody used our marker.
-    if !marked.is_empty() && identity.is_none() {
-        *identity = Some(github.identity().await);
+    if marked.is_empty() {
+        return Ok((Vec::new(), listing.complete));
     }
-    let is_ours =
-        |comment: &Comment| identity.as_ref().is_some_and(|identity| identity.is(comment.user.as_ref()));
-    let mine = marked.into_iter().filter(|(comment, _)| is_ours(comment)).map(|(_, mine)| mine).collect();
-    Ok((mine, listing.complete))
-}
-
-/// Creates the comment. After a failure that may hide a success the comments are read before it is tried again.
-async fn create(
-    github: &GitHub,
-    on: Number,
-    draft: &Draft<'_>,
-    body: &str,
-    identity: &mut Option<Identity>,
-) -> Result<Option<String>, Refusal> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let refusal = match github.create_comment(on, body).await {
-            Ok(comment) => return Ok(comment.html_url),
-            Err(refusal) => refusal,
-        };
-        let again = github.wait(&refusal, tries).await;
-        if !again && !refusal.is_passing() {
-            return Err(refusal);
-        }
-        let (mine, complete) = read(github, on, draft, identity).await?;
-        if let Some(there) = mine.iter().find(|mine| mine.run == draft.run) {
-            return Ok(there.url.clone());
-        }
-        if !again {
-            return Err(refusal);
-        }
-        if !complete {
-            return Err(Refusal::TooMany);
-        }
-    }
-}
-
-/// Reads again after a comment was created: somebody may have created one at the same moment.
-async fn converge(github: &GitHub, on: Number, draft: &Draft<'_>, identity: &mut Option<Identity>) {
-    github.settle().await;
-    let Ok((mine, _)) = read(github, on, draft, identity).await else { return };
-    if mine.len() < 2 {
-        return;
-    }
-    let Plan { step, remove } = plan(&mine, draft, Mode::Always);
-    if let Step::Replace(first, body) = step {
-        if github.replace_comment(first.id, &body).await.is_err() {
-            // Without the lowest one ours must stay.
-            return;
-        }
-        github.settle().await;
-    }
-    clean(github, &remove).await;
-}
-
-/// Reads again after a comment was replaced: an older run may have replaced it at the same moment.
-async fn verify(github: &GitHub, id: u64, draft: &Draft<'_>, body: &str) {
-    let Ok(comment) = github.comment(id).await else { return };
-    if Mine::of(&comment, &draft.prefix()).is_some_and(|mine| mine.run < draft.run) {
-        let _ = github.replace_comment(id, body).await;
+    let identity = github.identity().await;
+    let is_ours = |comment: &Comment| identity.is(comment.user.as_ref());
+    let mine: Vec<Mine> =
+        marked.into_iter().filter(|(comment, _)| is_ours(comment)).map(|(_, mine)| mine).collect();
+    match &identity.doubt {
+        // One of them may be ours after all, and a second one must not be made.
+        Some(doubt) if mine.is_empty() => Err(doubt.clone()),
+        _ => Ok((mine, listing.complete)),
     }
 }
 

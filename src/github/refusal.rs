@@ -102,6 +102,24 @@ impl Refusal {
         }
     }
 
+    /// The request may have been carried out although it was refused.
+    pub(super) fn may_be_done(&self) -> bool {
+        match self {
+            Self::ServerError(..) | Self::Broken | Self::Timeout => true,
+            Self::RateLimited(_)
+            | Self::ReadOnly
+            | Self::Locked
+            | Self::NotFound
+            | Self::TooLarge
+            | Self::Moved
+            | Self::Unauthorized
+            | Self::Unreadable
+            | Self::TooMany
+            | Self::Setup(_)
+            | Self::Other(..) => false,
+        }
+    }
+
     /// The pause before another try that GitHub asks for.
     pub(super) fn pause(&self) -> Option<Duration> {
         match self {
@@ -133,7 +151,10 @@ pub(super) fn of_answer(status: u16, body: &[u8], retry_after: Option<Duration>,
     match status {
         300..=399 => Refusal::Moved,
         401 => Refusal::Unauthorized,
-        403 if lower.contains("locked") => Refusal::Locked,
+        // A whole word: a user can be blocked as well.
+        403 if lower.split(|c: char| !c.is_alphabetic()).any(|word| word == "locked") => Refusal::Locked,
+        // A count of requests that reached 0 just then does not make it another refusal.
+        403 if lower.contains("not accessible") => Refusal::ReadOnly,
         403 if limited => Refusal::RateLimited(retry_after),
         403 => Refusal::ReadOnly,
         404 | 410 => Refusal::NotFound,
@@ -169,6 +190,11 @@ mod tests {
         assert_eq!(of(403, "Resource not accessible by integration"), Refusal::ReadOnly);
         assert_eq!(of(403, "Unable to create comment because issue is locked."), Refusal::Locked);
         assert_eq!(of(403, "You have exceeded a secondary rate limit"), Refusal::RateLimited(None));
+        assert_eq!(
+            of_answer(403, &body("Resource not accessible by integration"), None, true),
+            Refusal::ReadOnly
+        );
+        assert_eq!(of(403, "You have been blocked"), Refusal::ReadOnly);
         assert_eq!(of_answer(403, b"", None, true), Refusal::RateLimited(None));
         let two = Duration::from_secs(2);
         assert_eq!(of_answer(429, b"<html>", Some(two), false), Refusal::RateLimited(Some(two)));

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Comment, Identity, Issue};
+use super::api::{Comment, Issue, Listing};
 use super::comment::{Draft, Run, SIZE, encode_key};
 use super::{GitHub, Number, Refusal};
 use crate::report::{Report, markdown};
@@ -91,37 +91,58 @@ fn plan(there: bool, last: Option<&State>, ours: &State, verdict: Verdict) -> Pl
 pub async fn publish(github: &GitHub, draft: &Draft<'_>, fields: &Fields) -> Result<Option<String>, Refusal> {
     let marker = format!("{MARKER}{}{END}", encode_key(&draft.key));
     let ours = State::of(draft.report, draft.run);
-    let identity = github.identity().await;
-    let (open, complete) = find(github, &marker, &identity).await?;
+    let (open, complete) = find(github, &marker).await?;
     let Some(issue) = open else {
         return match plan(false, None, &ours, draft.report.verdict) {
             Plan::Open if !complete => Err(Refusal::TooMany),
-            Plan::Open => open_issue(github, draft, fields, &marker, &ours, &identity).await,
+            Plan::Open => open_issue(github, draft, fields, &marker, &ours).await,
             Plan::Append | Plan::Keep | Plan::Nothing => Ok(None),
         };
     };
-    let number = Number(issue.number);
-    let last = last_state(github, &issue, &identity).await?;
-    if plan(true, last.as_ref(), &ours, draft.report.verdict) == Plan::Append {
-        append(github, number, draft, &ours, &identity).await?;
+    tell(github, issue, draft, &ours).await
+}
+
+/// Says on an open issue what has changed since, if anything has.
+async fn tell(
+    github: &GitHub,
+    issue: Issue,
+    draft: &Draft<'_>,
+    ours: &State,
+) -> Result<Option<String>, Refusal> {
+    let last = last_state(github, &issue).await?;
+    if plan(true, last.as_ref(), ours, draft.report.verdict) == Plan::Append {
+        append(github, Number(issue.number), draft, ours).await?;
     }
     Ok(issue.html_url)
 }
 
 /// The open issue with our marker; of several the oldest.
-async fn find(github: &GitHub, marker: &str, identity: &Identity) -> Result<(Option<Issue>, bool), Refusal> {
-    let listing = github.open_issues().await?;
-    let is_ours = |issue: &Issue| {
+async fn find(github: &GitHub, marker: &str) -> Result<(Option<Issue>, bool), Refusal> {
+    let Listing { mut items, complete } = github.open_issues().await?;
+    items.retain(|issue| {
         let first = issue.body.as_deref().and_then(|body| body.lines().next()).unwrap_or_default();
-        first.trim_end() == marker && identity.is(issue.user.as_ref())
-    };
-    let oldest = listing.items.into_iter().filter(is_ours).min_by_key(|issue| issue.number);
-    Ok((oldest, listing.complete))
+        first.trim_end() == marker
+    });
+    // Who we are matters only where somebody used our marker.
+    if items.is_empty() {
+        return Ok((None, complete));
+    }
+    let identity = github.identity().await;
+    items.retain(|issue| identity.is(issue.user.as_ref()));
+    match (items.into_iter().min_by_key(|issue| issue.number), identity.doubt) {
+        // One of them may be ours after all, and a second one must not be made.
+        (None, Some(doubt)) => Err(doubt),
+        (oldest, _) => Ok((oldest, complete)),
+    }
 }
 
 /// What was said last: in our newest comment, else in the issue itself.
-async fn last_state(github: &GitHub, issue: &Issue, identity: &Identity) -> Result<Option<State>, Refusal> {
-    let comments = github.comments(Number(issue.number)).await?.items;
+async fn last_state(github: &GitHub, issue: &Issue) -> Result<Option<State>, Refusal> {
+    let Listing { items: comments, complete } = github.comments(Number(issue.number)).await?;
+    if !complete {
+        return Err(Refusal::TooMany);
+    }
+    let identity = github.identity().await;
     let of_comment = |comment: &Comment| {
         let first = comment.body.as_deref()?.lines().next()?;
         State::read(first).filter(|_| identity.is(comment.user.as_ref()))
@@ -140,7 +161,6 @@ async fn open_issue(
     fields: &Fields,
     marker: &str,
     ours: &State,
-    identity: &Identity,
 ) -> Result<Option<String>, Refusal> {
     let report = markdown::render_within(draft.report, &draft.context, SIZE - 600);
     let intro = "Process Integrity opened this issue, and appends to it when something changes. Close it when it is settled.";
@@ -162,31 +182,25 @@ async fn open_issue(
             // Labels and assignees are best effort: without the right to set them the issue still matters.
             Err(Refusal::ReadOnly | Refusal::Other(422, _)) if *wanted != plain => wanted = &plain,
             Err(refusal) if github.wait(&refusal, tries).await => {
-                if let (Some(there), _) = find(github, marker, identity).await? {
+                if let (Some(there), _) = find(github, marker).await? {
                     return Ok(there.html_url);
                 }
             }
             Err(refusal) => return Err(refusal),
         }
     };
-    // Two runs may have opened one at the same moment: the oldest stays.
+    // Two runs may have opened one at the same moment: the oldest stays, and what only the other one says is said on it.
     github.settle().await;
-    if let Ok((Some(oldest), _)) = find(github, marker, identity).await
+    if let Ok((Some(oldest), _)) = find(github, marker).await
         && oldest.number < issue.number
         && github.close_issue(Number(issue.number)).await.is_ok()
     {
-        return Ok(oldest.html_url);
+        return tell(github, oldest, draft, ours).await;
     }
     Ok(issue.html_url)
 }
 
-async fn append(
-    github: &GitHub,
-    number: Number,
-    draft: &Draft<'_>,
-    ours: &State,
-    identity: &Identity,
-) -> Result<(), Refusal> {
+async fn append(github: &GitHub, number: Number, draft: &Draft<'_>, ours: &State) -> Result<(), Refusal> {
     let recovered = draft.report.verdict == Verdict::VerifiedSuccess;
     let intro = if recovered {
         "The deployment has recovered: this run is verified. Close the issue if nothing is left to do."
@@ -205,6 +219,7 @@ async fn append(
         if !github.wait(&refusal, tries).await {
             return Err(refusal);
         }
+        let identity = github.identity().await;
         let said = github.comments(number).await?.items.into_iter().any(|comment| {
             let first = comment.body.as_deref().and_then(|body| body.lines().next()).and_then(State::read);
             first.as_ref() == Some(ours) && identity.is(comment.user.as_ref())

@@ -63,12 +63,14 @@ fn suite(bytes: &[u8]) -> Result<Outcome, String> {
                                 Some("a test suite counts failures that it does not list".to_owned());
                         }
                     }
+                    "testcase" if case.is_some() => return Err("a testcase inside of a testcase".to_owned()),
                     "testcase" => {
                         let test = Check {
                             resource: title(tag),
                             status: CheckStatus::Pass,
                             check: "test passed".to_owned(),
                         };
+                        let test = by_status(test, tag);
                         if empty {
                             settle(test, &mut suites, &mut outcome);
                         } else {
@@ -148,6 +150,21 @@ fn mark(case: &mut Option<Check>, status: CheckStatus, tag: &BytesStart<'_>) {
     }
 }
 
+/// Some runners say in an attribute what others say in an element.
+fn by_status(test: Check, tag: &BytesStart<'_>) -> Check {
+    let word = attribute(tag, "status").unwrap_or_default();
+    match CheckStatus::of_word(&word) {
+        CheckStatus::Fail => Check { status: CheckStatus::Fail, check: "test failed".to_owned(), ..test },
+        CheckStatus::Skip => Check { status: CheckStatus::Skip, check: "test skipped".to_owned(), ..test },
+        CheckStatus::Unknown
+            if word.eq_ignore_ascii_case("notrun") || word.eq_ignore_ascii_case("disabled") =>
+        {
+            Check { status: CheckStatus::Skip, check: "test skipped".to_owned(), ..test }
+        }
+        CheckStatus::Pass | CheckStatus::Warn | CheckStatus::Unknown => test,
+    }
+}
+
 fn title(tag: &BytesStart<'_>) -> String {
     let name = attribute(tag, "name").unwrap_or_else(|| "(unnamed)".to_owned());
     match attribute(tag, "classname").filter(|class| !class.is_empty()) {
@@ -202,6 +219,15 @@ mod tests {
             ("<testsuite failures='1'><testcase name='a'/></testsuite>", Unhealthy),
             ("<testsuites errors='1'><testsuite><testcase name='a'/></testsuite></testsuites>", Unhealthy),
             ("<testsuite failures='2'/>", Unhealthy),
+            (
+                "<testsuite><testcase name='a'><failure/><testcase name='b'/></testcase></testsuite>",
+                Unreadable,
+            ),
+            ("<testsuite><testcase name='a' status='notrun'/></testsuite>", NotTested),
+            (
+                "<testsuite><testcase name='a' status='run'/><testcase name='b' status='failed'/></testsuite>",
+                Unhealthy,
+            ),
             ("<testsuite><testcase name='a'/><error/></testsuite>", Unhealthy),
             ("<testsuite tests='1' skipped='1'><testcase name='a'/></testsuite>", NotTested),
             (

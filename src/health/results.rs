@@ -17,7 +17,7 @@ pub fn read(bytes: &[u8]) -> Health {
     };
     let mut results = Vec::new();
     match collect(&document, &mut results) {
-        Ok(()) => Health::weigh(results, None),
+        Ok(()) => Health::weigh_each(results),
         Err(reason) => Health::unreadable(reason),
     }
 }
@@ -148,7 +148,10 @@ fn endpoints(document: &Value) -> Result<Vec<Check>, String> {
         }
         Some(_) => return Err("`endpoints` is no text".to_owned()),
     };
-    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(endpoint).collect())
+    // "none" and the like are no endpoints.
+    let is_endpoint =
+        |line: &&str| line.starts_with('-') || ["→", "://", "HTTP"].iter().any(|part| line.contains(part));
+    Ok(text.lines().map(str::trim).filter(is_endpoint).map(endpoint).collect())
 }
 
 fn endpoint(line: &str) -> Check {
@@ -159,7 +162,9 @@ fn endpoint(line: &str) -> Check {
         None => entry.find(" HTTP").map_or((entry, ""), |at| entry.split_at(at)),
     };
     let code = |code: &str| {
-        let code = code.trim_start();
+        // `HTTP/1.1 200` as well.
+        let version = |text: &str| text.starts_with('/').then(|| text.find(' ')).flatten();
+        let code = version(code).and_then(|end| code.get(end..)).unwrap_or(code).trim_start();
         let digits = code.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default().to_owned();
         let status = match digits.parse::<u32>() {
             // curl writes 000 where it reached nobody, and again for each try.
@@ -242,6 +247,8 @@ mod tests {
         for (code, expected) in [
             ("HTTP 200", CheckStatus::Pass),
             ("HTTP 301", CheckStatus::Pass),
+            ("HTTP/1.1 200 OK", CheckStatus::Pass),
+            ("HTTP/2 503", CheckStatus::Fail),
             ("HTTP 404", CheckStatus::Pass),
             ("HTTP 429", CheckStatus::Fail),
             ("HTTP 503", CheckStatus::Fail),
@@ -284,6 +291,8 @@ mod tests {
             (r#"{"tests":[{"name":"t","status":"passed"}],"overallStatus":"healthy","summary":{"total":2}}"#.into(), NotTested),
             (r#"{"tests":[{"name":"t","status":"passed"}],"overallStatus":"healthy","summary":{"failed":1}}"#.into(), Unhealthy),
             (r#"[{"tests":[{"name":"t","status":"passed"}],"overallStatus":"healthy"},{"status":"failed"}]"#.into(), Unhealthy),
+            (r#"[{"tests":[{"name":"t","status":"passed"}],"overallStatus":"healthy"},{"tests":[],"overallStatus":"healthy"}]"#.into(), NotTested),
+            (format!(r#"{{"status":"passed",{ok},"endpoints":"N/A"}}"#), Healthy),
             ("".into(), NotTested),
             ("{}".into(), NotTested),
             ("[]".into(), NotTested),

@@ -14,10 +14,16 @@ pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'
     let mut passed_over = 0;
     let mut reading =
         jsonl::each_line(input, &mut |_, text, place, reading| match json::parse(text.as_bytes()) {
-            Ok(record @ Value::Object(_)) => match event(&record, states, place) {
-                Some(event) => sink(event),
-                None => passed_over += 1,
-            },
+            Ok(record @ Value::Object(_)) if json::text(&record, "type").is_some() => {
+                match event(&record, states, place) {
+                    Some(event) => sink(event),
+                    None => passed_over += 1,
+                }
+            }
+            // An event of another writer in the same file: what it says is not known, so it is not passed over.
+            Ok(Value::Object(_)) => {
+                reading.damage.push_with(|| Damage { place, reason: "a record without a type".to_owned() });
+            }
             Ok(_) => {
                 reading.damage.push_with(|| Damage { place, reason: "the line holds no object".to_owned() })
             }
@@ -82,6 +88,7 @@ mod tests {
 {"type":"tool.execution_complete","data":{"toolName":"bash","success":true}}
 {"type":"session.error","data":{"message":"lost"}}
 {"type":"x","type":"y"}
+{"state":"security_gate_evaluated","status":"blocked"}
 "#;
         let mut events = Vec::new();
         let map = StateMap::default();
@@ -98,6 +105,6 @@ mod tests {
                 "error error Ended Some(\"lost\")",
             ]
         );
-        assert_eq!((reading.passed_over, reading.damage.count()), (1, 1));
+        assert_eq!((reading.passed_over, reading.damage.count()), (1, 2));
     }
 }

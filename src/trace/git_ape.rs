@@ -7,10 +7,11 @@ use std::fmt;
 use std::io::{BufRead, Read};
 use std::rc::Rc;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
+use super::record::Checked;
 use super::{Damage, Event, Place, Reading, Status, Time};
 use crate::json::{self, Key, Strict};
 
@@ -18,6 +19,14 @@ use crate::json::{self, Key, Strict};
 pub const SCHEMA_FAMILY: &str = "git-ape-execution-trace/";
 /// The version that is read.
 pub const SCHEMA: &str = "git-ape-execution-trace/v1";
+
+/// The entries of a document are held, so it is capped: 64 MiB, which is some hundred thousand events.
+const DOCUMENT_CAP: u64 = 64 << 20;
+
+/// Events that are held.
+const ENTRIES_CAP: usize = 200_000;
+/// The fields of the document that are used. All others are checked and left.
+const FIELDS: [&str; 4] = ["schemaVersion", "graph", "startedAt", "outcome"];
 
 /// What an entry of `events` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +99,7 @@ pub struct Execution {
     /// `graph.digest`.
     pub graph_digest: Option<String>,
     /// `startedAt`, as it is written.
-    pub started_at: Option<String>,
+    pub started_at: Option<Value>,
     /// `outcome`: the agent's claim.
     pub outcome: Option<String>,
     /// `events`.
@@ -106,7 +115,13 @@ pub fn read(mut input: impl BufRead) -> Execution {
     let mut execution = Execution::default();
     skip_mark(&mut input);
     let position = Rc::new(Cell::new(Place { line: 1, offset: 0 }));
-    let mut json = serde_json::Deserializer::from_reader(Counting { input, position: Rc::clone(&position) });
+    let blank = Rc::new(Cell::new(true));
+    let input = input.take(DOCUMENT_CAP);
+    let mut json = serde_json::Deserializer::from_reader(Counting {
+        input,
+        position: Rc::clone(&position),
+        blank: Rc::clone(&blank),
+    });
     let mut fields = Map::new();
     let document = Document {
         entries: &mut execution.entries,
@@ -116,6 +131,12 @@ pub fn read(mut input: impl BufRead) -> Execution {
     };
     match document.deserialize(&mut json).and_then(|()| json.end()) {
         Ok(()) => execution.whole = true,
+        // Blank to its end: an empty trace, which is not a damaged one.
+        Err(error) if error.is_eof() && blank.get() => execution.whole = true,
+        Err(_) if position.get().offset >= DOCUMENT_CAP => {
+            let reason = "a document of more than 64 MiB; only its beginning was read".to_owned();
+            execution.reading.damage.push(Damage { place: position.get(), reason });
+        }
         Err(error) => {
             let reason = match error.classify() {
                 // A duplicate key, say: nothing in the document can be relied on.
@@ -136,7 +157,7 @@ pub fn read(mut input: impl BufRead) -> Execution {
     execution.schema_version = string("schemaVersion");
     execution.graph_path = json::text(graph, "path").map(str::to_owned);
     execution.graph_digest = json::text(graph, "digest").map(str::to_owned);
-    execution.started_at = string("startedAt");
+    execution.started_at = fields.get("startedAt").cloned();
     execution.outcome = string("outcome");
     execution
 }
@@ -151,6 +172,8 @@ fn skip_mark(input: &mut impl BufRead) {
 struct Counting<R> {
     input: R,
     position: Rc<Cell<Place>>,
+    /// Nothing but white space so far.
+    blank: Rc<Cell<bool>>,
 }
 
 impl<R: Read> Read for Counting<R> {
@@ -160,6 +183,9 @@ impl<R: Read> Read for Counting<R> {
         place.offset += count as u64;
         place.line += buffer.iter().take(count).filter(|b| **b == b'\n').count() as u64;
         self.position.set(place);
+        if self.blank.get() && !buffer.iter().take(count).all(u8::is_ascii_whitespace) {
+            self.blank.set(false);
+        }
         Ok(count)
     }
 }
@@ -190,11 +216,14 @@ impl<'de> Visitor<'de> for Document<'_> {
             let value = if key == "events" {
                 fields.next_value_seed(Entries { entries: &mut *entries, position, damage: &mut *damage })?;
                 Value::Null
-            } else {
+            } else if FIELDS.contains(&&*key) {
                 fields.next_value_seed(Strict)?
+            } else {
+                fields.next_value_seed(Checked)?;
+                Value::Null
             };
             if known.insert(key.to_string(), value).is_some() {
-                return Err(de::Error::custom(format_args!("duplicate key `{key}`")));
+                return Err(json::duplicate(&key));
             }
         }
         Ok(())
@@ -225,9 +254,15 @@ impl<'de> Visitor<'de> for Entries<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         while let Some((value, place)) = items.next_element_seed(Placed(self.position))? {
             let entry = entry(&value, place);
-            if !value.is_object() || (entry.kind == Kind::Node && entry.event().is_none()) {
-                let reason = "an event that is no object, or a node event without a `node`".to_owned();
-                self.damage.damage.push(Damage { place, reason });
+            if entry.kind == Kind::Other || (entry.kind == Kind::Node && entry.event().is_none()) {
+                let reason = "an event that is neither a node with its name nor a transition";
+                self.damage.damage.push_with(|| Damage { place, reason: reason.to_owned() });
+            }
+            if self.entries.len() == ENTRIES_CAP {
+                self.damage
+                    .damage
+                    .push_with(|| Damage { place, reason: "more events than are read".to_owned() });
+                continue;
             }
             self.entries.push(entry);
         }
@@ -292,7 +327,10 @@ fn entry(value: &Value, place: Place) -> Entry {
         kind,
         node: string("node"),
         status: string("status"),
-        result: string("result"),
+        result: match value.get("result") {
+            Some(Value::Bool(said)) => Some(said.to_string()),
+            _ => string("result"),
+        },
         from: string("from"),
         to: string("to"),
         evidence: evidence.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -332,6 +370,8 @@ mod tests {
         let both = read(&b"{\"events\":[],\"events\":[]}"[..]);
         assert_eq!((both.entries.len(), both.reading.damage.count()), (0, 1));
         assert_eq!(read(&b"[]"[..]).reading.damage.count(), 1);
+        let empty = read(&b"\xef\xbb\xbf \n"[..]);
+        assert_eq!((empty.whole, empty.reading.damage.count()), (true, 0));
     }
 
     #[test]

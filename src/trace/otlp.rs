@@ -12,9 +12,14 @@ use crate::json;
 /// A document over many lines is held whole, so it is capped: 64 MiB.
 const DOCUMENT_CAP: u64 = 64 << 20;
 
+/// Spans have to be held to be sorted, so they are capped.
+const SPANS_CAP: usize = 1_000_000;
+
 /// A span, as far as it is an event.
 struct Span {
-    end: Option<i128>,
+    /// Nanoseconds since 1970, finer than events are.
+    order: Option<i128>,
+    end: Time,
     state: String,
     status: Status,
     message: Option<String>,
@@ -34,13 +39,18 @@ pub fn read(mut input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Eve
     };
     let reading =
         if one_a_line { lines(input, states, &mut spans) } else { document(input, states, &mut spans) };
-    spans.sort_by_key(|span| span.end);
-    for span in spans {
+    // A span without a time keeps its place: it takes the time of the one before it in the file.
+    let mut before = i128::MIN;
+    let keys = spans.iter().map(|span| {
+        before = span.order.unwrap_or(before);
+        before
+    });
+    let keys: Vec<i128> = keys.collect();
+    let mut ordered: Vec<(i128, Span)> = keys.into_iter().zip(spans).collect();
+    ordered.sort_by_key(|(key, _)| *key);
+    for (_, span) in ordered {
         let mut event = Event::new(span.state, span.status, span.place);
-        event.time = span.end.map_or(Time::Absent, |nanos| match i64::try_from(nanos / 1_000) {
-            Ok(micros) => Time::Zoned(micros),
-            Err(_) => Time::Unreadable,
-        });
+        event.time = span.end;
         event.message = span.message.map(Into::into);
         sink(event);
     }
@@ -84,9 +94,23 @@ fn either<'a>(object: &'a Value, camel: &str, snake: &str) -> Option<&'a Value> 
     json::present(object, camel).or_else(|| json::present(object, snake))
 }
 
-fn items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten()
+/// The entries of lists, whichever of the names they have.
+fn items<'a>(object: &'a Value, names: &'a [&'a str]) -> impl Iterator<Item = &'a Value> {
+    names.iter().filter_map(|name| json::present(object, name)).filter_map(Value::as_array).flatten()
 }
+
+const RESOURCES: [&str; 2] = ["resourceSpans", "resource_spans"];
+const SCOPES: [&str; 4] =
+    ["scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"];
+/// What an export may hold in place of spans.
+const OTHER: [&str; 6] = [
+    "resourceLogs",
+    "resource_logs",
+    "resourceMetrics",
+    "resource_metrics",
+    "resourceProfiles",
+    "resource_profiles",
+];
 
 fn collect(
     export: &Value,
@@ -95,21 +119,38 @@ fn collect(
     spans: &mut Vec<Span>,
     damage: &mut Capped<Damage>,
 ) {
-    for resource in items(either(export, "resourceSpans", "resource_spans")) {
-        let scopes = either(resource, "scopeSpans", "scope_spans")
-            .or_else(|| either(resource, "instrumentationLibrarySpans", "instrumentation_library_spans"));
-        for span in items(scopes).flat_map(|scope| items(scope.get("spans"))) {
-            match read_span(span, states, place) {
-                Some(span) => spans.push(span),
-                None => damage.push_with(|| Damage { place, reason: "a span without a name".to_owned() }),
+    let mut refuse = |reason: &str| damage.push_with(|| Damage { place, reason: reason.to_owned() });
+    let has = |names: &[&str]| names.iter().any(|name| json::present(export, name).is_some());
+    if !has(&RESOURCES) && !has(&OTHER) {
+        return refuse("a record that is no export");
+    }
+    let no_list = |object: &Value, names: &[&str]| {
+        names.iter().filter_map(|name| json::present(object, name)).any(|list| !list.is_array())
+    };
+    let mut lists = no_list(export, &RESOURCES);
+    for resource in items(export, &RESOURCES) {
+        lists |= no_list(resource, &SCOPES);
+        for scope in items(resource, &SCOPES) {
+            lists |= no_list(scope, &["spans"]);
+            for span in items(scope, &["spans"]) {
+                if spans.len() == SPANS_CAP {
+                    return refuse("more spans than are read");
+                }
+                match read_span(span, states, place) {
+                    Some(span) => spans.push(span),
+                    None => refuse("a span without a name"),
+                }
             }
         }
+    }
+    if lists {
+        refuse("a list of the export is no list");
     }
 }
 
 fn read_span(span: &Value, states: &StateMap, place: Place) -> Option<Span> {
     let attribute = |name: &str| {
-        let entry = items(span.get("attributes")).find(|entry| json::text(entry, "key") == Some(name))?;
+        let entry = items(span, &["attributes"]).find(|entry| json::text(entry, "key") == Some(name))?;
         let value = entry.get("value")?;
         either(value, "stringValue", "string_value").and_then(Value::as_str)
     };
@@ -120,20 +161,26 @@ fn read_span(span: &Value, states: &StateMap, place: Place) -> Option<Span> {
         None => states.state(json::text(span, "name").filter(|name| !name.is_empty())?),
     };
     let outcome = span.get("status").unwrap_or(&Value::Null);
-    let failed = json::present(outcome, "code").is_some_and(|code| match code.as_str() {
-        Some(name) => name == "2" || name == "STATUS_CODE_ERROR",
-        None => code.as_u64() == Some(2),
+    let code = json::present(outcome, "code").map(|code| match code.as_str() {
+        Some(name) => match name.trim_start_matches("STATUS_CODE_").to_ascii_uppercase().as_str() {
+            "2" | "ERROR" => Status::Failed,
+            "0" | "1" | "OK" | "UNSET" => Status::Completed,
+            _ => Status::Unknown,
+        },
+        None => match code.as_f64() {
+            Some(2.0) => Status::Failed,
+            Some(0.0 | 1.0) => Status::Completed,
+            Some(_) | None => Status::Unknown,
+        },
     });
-    let error = items(span.get("attributes")).any(|entry| {
+    let error = items(span, &["attributes"]).any(|entry| {
         json::text(entry, "key") == Some("error.type") && json::present(entry, "value").is_some()
     });
-    let status = match (error, failed) {
-        (true, _) => Status::Error,
-        (false, true) => Status::Failed,
-        (false, false) => Status::Completed,
-    };
+    let status = if error { Status::Error } else { code.unwrap_or(Status::Completed) };
+    let (order, end) = time(either(span, "endTimeUnixNano", "end_time_unix_nano"));
     Some(Span {
-        end: either(span, "endTimeUnixNano", "end_time_unix_nano").and_then(number),
+        order,
+        end,
         state: state.to_owned(),
         status,
         message: json::text(outcome, "message").map(str::to_owned),
@@ -141,13 +188,31 @@ fn read_span(span: &Value, states: &StateMap, place: Place) -> Option<Span> {
     })
 }
 
-/// A 64-bit number, which JSON writers quote. Zero is OTLP's word for "not set".
-fn number(value: &Value) -> Option<i128> {
-    let number = match value.as_str() {
-        Some(digits) => digits.trim().parse().ok(),
-        None => value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from)),
+/// Nanoseconds since 1970, a 64-bit number which JSON writers quote. Zero is OTLP's word for "not set".
+fn time(value: Option<&Value>) -> (Option<i128>, Time) {
+    let nanos = match value {
+        None => return (None, Time::Absent),
+        Some(Value::String(digits)) => digits.trim().parse::<i128>().ok(),
+        Some(value) => value
+            .as_i64()
+            .map(i128::from)
+            .or_else(|| value.as_u64().map(i128::from))
+            // Beyond 2^53 a double has lost some nanoseconds, which nobody needs here.
+            .or_else(|| {
+                value
+                    .as_f64()
+                    .and_then(|nanos| Time::of_float(nanos).micros())
+                    .map(|micros| i128::from(micros) * 1_000)
+            }),
     };
-    number.filter(|number| *number != 0)
+    match nanos {
+        Some(0) => (None, Time::Absent),
+        Some(nanos) => match i64::try_from(nanos / 1_000) {
+            Ok(micros) => (Some(nanos), Time::Zoned(micros)),
+            Err(_) => (None, Time::Unreadable),
+        },
+        None => (None, Time::Unreadable),
+    }
 }
 
 #[cfg(test)]
@@ -172,6 +237,18 @@ mod tests {
         let expected = ["security_gate_evaluated completed", "deploy error", "late failed"];
         assert_eq!(states(spans).0, expected);
         assert_eq!(states(&spans.replace('\n', " ")).0, expected);
+    }
+
+    #[test]
+    fn a_span_without_a_time_keeps_its_place() {
+        let span = |name: &str, end: &str| format!("{{\"name\":\"{name}\",\"endTimeUnixNano\":{end}}}");
+        let spans = [span("a", "1"), span("b", "\"x\""), span("c", "null"), span("d", "2")].join(",");
+        let text = format!("{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{spans}]}}]}}]}}");
+        let mut all = Vec::new();
+        read(text.as_bytes(), &StateMap::default(), &mut |e| all.push((e.state.to_string(), e.time)));
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c", "d"]);
+        assert_eq!((all[1].1, all[2].1), (Time::Unreadable, Time::Absent));
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn event<'a>(
 }
 
 /// Reads any value, keeps it if it is a scalar, and refuses duplicate keys below it.
-struct Checked;
+pub(crate) struct Checked;
 
 impl<'de> DeserializeSeed<'de> for Checked {
     type Value = Scalar<'de>;

@@ -88,6 +88,9 @@ fn braces(text: &str, stumble: usize) -> impl Iterator<Item = usize> {
         }
         if byte == b'{' && (in_string || at == stumble) {
             found.push(at);
+            if found.len() == TRIES {
+                break;
+            }
         }
         match byte {
             _ if escaped => escaped = false,

@@ -34,7 +34,8 @@ pub struct RunFilter {
     pick: Pick,
     current: Option<String>,
     first: Option<String>,
-    seen: HashSet<String>,
+    /// Hashes of ids, which may be long.
+    seen: HashSet<u64>,
     foreign: u64,
     first_foreign: Option<(Place, String)>,
 }
@@ -69,8 +70,8 @@ impl RunFilter {
         if let Some(run) = event.run.as_deref()
             && self.current.as_deref() != Some(run)
         {
-            if self.seen.len() <= RUNS_COUNTED && !self.seen.contains(run) {
-                self.seen.insert(run.to_owned());
+            if self.seen.len() <= RUNS_COUNTED {
+                self.seen.insert(hash(run));
             }
             self.first.get_or_insert_with(|| run.to_owned());
             self.current = Some(run.to_owned());
@@ -102,6 +103,13 @@ impl RunFilter {
     pub fn foreign(&self) -> (u64, Option<&(Place, String)>) {
         (self.foreign, self.first_foreign.as_ref())
     }
+}
+
+fn hash(text: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

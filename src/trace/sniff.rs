@@ -20,17 +20,20 @@ pub fn sniff(head: &[u8]) -> TraceFormat {
         // No record a line: a document over many lines, or one whose first line goes beyond the head.
         return of_document(&text);
     }
-    records.find_map(|record| of_record(&record)).unwrap_or(TraceFormat::GitApeJsonl)
+    let records: Vec<Value> = records.collect();
+    // With a state it is an event of `trace.jsonl`, whatever unknown keys or foreign records stand beside it.
+    let has_state =
+        |record: &Value| record::STATE_NAMES.iter().any(|name| json::present(record, name).is_some());
+    if records.iter().any(has_state) {
+        return TraceFormat::GitApeJsonl;
+    }
+    records.iter().find_map(of_record).unwrap_or(TraceFormat::GitApeJsonl)
 }
 
 /// Lines of the head that are looked at.
 const LINES: usize = 50;
 
 fn of_record(record: &Value) -> Option<TraceFormat> {
-    // With a state it is an event of `trace.jsonl`, whatever unknown keys stand beside it.
-    if record::STATE_NAMES.iter().any(|name| json::present(record, name).is_some()) {
-        return Some(TraceFormat::GitApeJsonl);
-    }
     let schema = json::text(record, "schemaVersion").unwrap_or("");
     if schema.starts_with(git_ape::SCHEMA_FAMILY) {
         return Some(TraceFormat::GitApeV1);
@@ -72,6 +75,8 @@ mod tests {
             ("{\"name\":\"a\",\"type\":\"x\",\"data\":{},\"resourceSpans\":[]}\n", TraceFormat::GitApeJsonl),
             ("{\"torn\n{\"state\":\"a\",\"x\":\"git-ape-execution-trace/v1\"}\n", TraceFormat::GitApeJsonl),
             ("{\"torn\n{\"type\":\"session.start\",\"data\":{}}\n", TraceFormat::CopilotEvents),
+            ("{\"type\":\"note\",\"data\":{}}\n{\"state\":\"a\"}\n", TraceFormat::GitApeJsonl),
+            ("{\"resourceSpans\":[]}\n{\"node\":\"a\"}\n", TraceFormat::GitApeJsonl),
             ("{\"type\":\"session.start\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"x\":1}\n{\"type\":\"skill.invoked\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"resourceSpans\":[]}\n", TraceFormat::Otlp),

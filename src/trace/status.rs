@@ -87,8 +87,7 @@ impl Status {
             Some(worse) => return Some(worse),
             None => {}
         }
-        let text = text.trim_start();
-        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        let first = first_word(text);
         match Self::of_word(first) {
             // "none of the findings block" says nothing of the state.
             Some(Self::Skipped) if first.eq_ignore_ascii_case("none") => None,
@@ -100,10 +99,14 @@ impl Status {
     /// The word is the one by which a person overrides a gate.
     #[must_use]
     pub fn is_override(text: &str) -> bool {
-        let text = text.trim_start();
-        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+        let first = first_word(text);
         first.eq_ignore_ascii_case("overridden")
     }
+}
+
+/// The first word of a text, whatever sign stands before it: `❌ BLOCKED` is blocked.
+fn first_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or("")
 }
 
 /// What a record says of its status, key by key. Absent is absent or null.
@@ -268,6 +271,7 @@ mod tests {
         assert_eq!(Status::of_free_text("rejected-no-pull-request"), Some(Status::Failed));
         assert_eq!(Status::of_free_text("Skipped: no change"), Some(Status::Skipped));
         assert_eq!(Status::of_free_text("running"), Some(Status::Started));
+        assert_eq!(Status::of_free_text("❌ BLOCKED: 2 critical"), Some(Status::Failed));
         for nothing in
             ["draft", "2 medium findings", "none blocking", "error budget kept", "passed", "started late", ""]
         {

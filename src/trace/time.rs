@@ -49,6 +49,10 @@ impl Time {
         if let Ok(time) = DateTime::parse_from_rfc3339(text) {
             return Self::Zoned(time.timestamp_micros());
         }
+        // What `date +%FT%T%z` writes: an offset without a colon.
+        if let Ok(time) = DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%z") {
+            return Self::Zoned(time.timestamp_micros());
+        }
         for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"] {
             if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
                 return Self::Naive(time.and_utc().timestamp_micros());
@@ -112,6 +116,7 @@ mod tests {
             "2026-10-05T12:00:00.000Z",
             "2026-10-05T14:00:00+02:00",
             "2026-10-05 12:00:00Z",
+            "2026-10-05T12:00:00+0000",
             "1791201600",
             "1791201600000",
             "1791201600000000",

@@ -10,6 +10,7 @@ use process_integrity::evidence::Evidence;
 use process_integrity::findings::{self, Facts, TraceFacts};
 use process_integrity::health::{Health, results};
 use process_integrity::model::{Model, built_in, dominator};
+use process_integrity::secrets::Secrets;
 use process_integrity::trace::run::{Admission, Pick, RunFilter};
 use process_integrity::trace::state_map::StateMap;
 use process_integrity::trace::{Event, Place, Status, copilot, git_ape, jsonl, otlp};
@@ -41,7 +42,8 @@ fn healthy() -> Health {
 
 /// The whole core on the bytes of a `trace.jsonl`.
 fn answer(model: &Model, bytes: &[u8], health: &Health) -> Answer {
-    let mut observation = Observation::new(model);
+    let secrets = Secrets::new([]);
+    let mut observation = Observation::new(model, &secrets);
     let mut trace = TraceFacts { file: Some("trace.jsonl".to_owned()), ..TraceFacts::default() };
     let mut filter = RunFilter::new(None, Pick::First);
     trace.reading = jsonl::read(Cursor::new(bytes), &mut |event| {
@@ -219,7 +221,8 @@ proptest! {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let model = dominator::parse(json!({"essential_states": names, "artifact_states": []}).to_string().as_bytes()).unwrap();
         let words: Vec<&str> = run.iter().map(|at| names[*at]).collect();
-        let mut observation = Observation::new(&model);
+        let secrets = Secrets::default();
+        let mut observation = Observation::new(&model, &secrets);
         for word in &words {
             observation.observe(&Event::new(*word, Status::Completed, Place::default()));
         }
