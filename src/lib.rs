@@ -5,7 +5,7 @@
 //! sources and keeps it so.
 //!
 //! ```text
-//!  shell    main → app → cli, settings, runner, workspace
+//!  shell    main → app → cli, settings → github; runner, workspace
 //!             ↓
 //!  core     report → findings, verdict → conformance, health, evidence → trace, model
 //!                                                                          ↓
@@ -26,8 +26,8 @@
 //!   the same bytes.
 //! - Nothing is an error that can be a finding: any bytes whatever have a verdict.
 //! - Text from files is hostile. A [`message::Message`] keeps it apart from our own words; [`secrets`] blanks it; [`escape`]
-//!   has one function a sink. Only [`runner`] prints and writes, only [`workspace`] reads, only [`settings`] knows the
-//!   names of inputs and of the runner's variables.
+//!   has one function a sink. Only [`runner`] prints and writes, only [`workspace`] opens files to read, only [`settings`]
+//!   knows the names of inputs and of the runner's variables, only [`github`] talks to a network.
 //! - Closed sets are enums with exhaustive matches: [`trace::TraceFormat`], [`verdict::FindingId`],
 //!   [`conformance::StateStatus`]. A new rule is a row in `FindingId`, one place in [`findings`], and a folder in `fixtures/`.
 

@@ -254,6 +254,26 @@ impl Model {
         self.before.get(state).into_iter().flat_map(FixedBitSet::ones).filter(|a| self.is_essential(*a))
     }
 
+    /// The essential states that must come before a state with none of them in between: the transitive reduction.
+    #[must_use]
+    pub fn directly_before(&self, state: usize) -> Vec<usize> {
+        let mut direct: FixedBitSet = self.before(state).collect();
+        for a in self.before(state) {
+            if let Some(before) = self.before.get(a) {
+                direct.difference_with(before);
+            }
+        }
+        direct.ones().collect()
+    }
+
+    /// The essential states that must come after a state with none of them in between.
+    #[must_use]
+    pub fn directly_after(&self, state: usize) -> Vec<usize> {
+        let after: FixedBitSet = (0..self.essential).filter(|b| self.precedes(state, *b)).collect();
+        let is_direct = |b: &usize| self.before.get(*b).is_some_and(|before| before.is_disjoint(&after));
+        after.ones().filter(is_direct).collect()
+    }
+
     /// It guards the deployment: it must come before it.
     #[must_use]
     pub fn is_guard(&self, state: usize) -> bool {

@@ -154,7 +154,7 @@ impl Report {
             checks: checks(facts.health, secrets),
             coverage: facts.conformance.coverage,
             states: rows.collect(),
-            directly_before: directly_before(facts),
+            directly_before: (0..of.essential()).map(|state| of.directly_before(state)).collect(),
             findings: findings.into_iter().map(|finding| blank_finding(finding, secrets)).collect(),
             model: ModelUsed { path: blank(&model.path), ..model },
             format: facts.trace.format,
@@ -209,17 +209,6 @@ fn blank_finding(finding: Finding, secrets: &Secrets) -> Finding {
         message: finding.message.map_quotes(|text| secrets.blank(text)),
         ..finding
     }
-}
-
-/// The transitive reduction of the order between essential states.
-fn directly_before(facts: &Facts<'_>) -> Vec<Vec<usize>> {
-    let model = facts.observation.model();
-    let direct = |b: usize| {
-        let before: Vec<usize> = model.before(b).collect();
-        let is_direct = |a: &usize| !before.iter().any(|between| model.precedes(*a, *between));
-        before.iter().copied().filter(is_direct).collect()
-    };
-    (0..model.essential()).map(direct).collect()
 }
 
 /// A message as plain text, its quotations cut to a length that can be shown and escaped for the sink.

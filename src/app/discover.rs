@@ -6,7 +6,7 @@ use crate::evidence::{
 };
 use crate::health::{Health, junit, results};
 use crate::model::Model;
-use crate::trace::git_ape;
+use crate::trace::{Time, git_ape};
 use crate::workspace::{Refusal, TRACE_CAP};
 
 /// Name of the trace that an agent appends to.
@@ -121,11 +121,11 @@ fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
             Ok(stream) => {
                 let execution = git_ape::read(stream);
                 if execution.whole {
-                    match crate::trace::Time::of_value(execution.started_at.as_ref()) {
-                        crate::trace::Time::Unreadable => {
-                            damaged.push((trace, "its startedAt cannot be read".to_owned(), true));
-                        }
-                        time => readable.push((time.micros(), trace)),
+                    let started = Time::of_value(execution.started_at.as_ref());
+                    if started == Time::Unreadable {
+                        damaged.push((trace, "its startedAt cannot be read".to_owned(), true));
+                    } else {
+                        readable.push((started.micros(), trace));
                     }
                 } else {
                     let reason = execution.reading.damage.kept().first().map(|damage| damage.reason.clone());

@@ -50,14 +50,8 @@ fn code(facts: &Facts<'_>, state: &str, code: Code) -> Option<Code> {
 /// What must come before a state and what must come after it, in words.
 fn neighbours(facts: &Facts<'_>, state: usize) -> Message {
     let model = facts.observation.model();
-    let essential = 0..model.essential();
-    let before: Vec<usize> = model.before(state).collect();
-    let after: Vec<usize> = essential.filter(|other| model.precedes(state, *other)).collect();
-    // Only the nearest ones: those with nothing of the same side between them and the state.
-    let last = before.iter().filter(|a| !before.iter().any(|b| model.precedes(**a, *b)));
-    let first = after.iter().filter(|b| !after.iter().any(|a| model.precedes(*a, **b)));
-    let names = |states: Vec<&usize>| states.into_iter().map(|state| facts.name(*state)).collect::<Vec<_>>();
-    match (names(last.collect()), names(first.collect())) {
+    let names = |states: Vec<usize>| states.into_iter().map(|state| facts.name(state)).collect::<Vec<_>>();
+    match (names(model.directly_before(state)), names(model.directly_after(state))) {
         (before, after) if before.is_empty() && after.is_empty() => Message::default(),
         (before, after) if after.is_empty() => listing("; it must come after {}", &before),
         (before, after) if before.is_empty() => listing("; it must come before {}", &after),

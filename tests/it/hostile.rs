@@ -9,7 +9,7 @@ use crate::support::{Deployment, program, stderr, stdout};
 use process_integrity::escape;
 
 /// Texts that mean something to some sink.
-const ATTACKS: [&str; 34] = [
+pub(crate) const ATTACKS: [&str; 34] = [
     "::set-env name=A::b",
     "\n::error::x",
     "\u{2003}::add-path::/tmp",
@@ -58,7 +58,7 @@ fn attack() -> impl Strategy<Value = String> {
 }
 
 /// A deployment whose every text is the attack.
-fn deployment(text: &str) -> Deployment {
+pub(crate) fn deployment(text: &str) -> Deployment {
     let deployment = Deployment::verified();
     let trace = [
         json!({"state": text, "status": text, "timestamp": text, "message": text, "run_id": text}),
@@ -109,7 +109,7 @@ fn commands(text: &str, own: bool) -> Vec<String> {
         .collect()
 }
 
-fn options() -> Options<'static> {
+pub(crate) fn options() -> Options<'static> {
     let mut options = Options::default();
     options.extension.table = true;
     options.extension.autolink = true;
@@ -122,7 +122,7 @@ fn options() -> Options<'static> {
 }
 
 /// Everything in a document that data may not have put there.
-fn intrusions<'a>(node: &'a AstNode<'a>, found: &mut Vec<String>) {
+pub(crate) fn intrusions<'a>(node: &'a AstNode<'a>, found: &mut Vec<String>) {
     let is_ours = |html: &str| {
         let text = html.trim();
         let known = ["<details>", "</details>"].contains(&text);
