@@ -228,7 +228,7 @@ fn a_signal_ends_it_at_once_with_0() {
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let step = step.variable("GITHUB_OUTPUT", &pipe.display().to_string());
         let child = step.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        std::thread::sleep(std::time::Duration::from_millis(2_000));
         let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success(), "it had ended before the signal");
         let started = std::time::Instant::now();
