@@ -10,10 +10,10 @@ use std::io::Cursor;
 use std::time::{Duration, Instant};
 
 use process_integrity::conformance::{self, Observation};
+use process_integrity::digest::digest;
 use process_integrity::model::{built_in, dominator};
 use process_integrity::secrets::Secrets;
 use process_integrity::trace::{Event, Place, Status, git_ape, jsonl};
-use process_integrity::workspace::digest;
 
 const EVENTS: usize = 200_000;
 const ROUNDS: usize = 5;

@@ -68,7 +68,7 @@ pub struct Check {
     pub coverage_threshold: Option<f64>,
 
     /// Runs with fewer events than this are suspicious
-    #[arg(long, value_name = "N", default_value_t = crate::app::job::MIN_EVENTS)]
+    #[arg(long, value_name = "N", default_value_t = crate::findings::MIN_EVENTS)]
     pub min_events: u64,
 
     /// State that is the deployment, in place of the model's

@@ -16,6 +16,9 @@ mod graph;
 mod states;
 mod trace;
 
+/// Fewer events than this are suspicious, unless an input says otherwise.
+pub const MIN_EVENTS: u64 = 3;
+
 /// What is known of the trace's file.
 #[derive(Debug, Clone, Default)]
 pub struct TraceFacts {

@@ -12,7 +12,7 @@ use octocrab::Octocrab;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::settings::Token;
+use crate::secrets::Token;
 
 pub mod api;
 pub mod comment;

@@ -5,11 +5,11 @@
 //! sources and keeps it so.
 //!
 //! ```text
-//!  shell    main → app → cli, settings → github; runner, workspace
+//!  shell    main → app → cli, settings → github → runner, workspace
 //!             ↓
 //!  core     report → findings, verdict → conformance, health, evidence → trace, model
 //!                                                                          ↓
-//!           for all: message, escape, secrets, json
+//!           for all: message, escape, secrets, json, digest
 //! ```
 //!
 //! # The way of one check
@@ -34,6 +34,7 @@
 pub mod app;
 pub mod cli;
 pub mod conformance;
+pub mod digest;
 pub mod escape;
 pub mod evidence;
 pub mod findings;

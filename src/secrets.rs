@@ -2,6 +2,8 @@
 //!
 //! It works on the data, before anything is cut or escaped, so that a secret cannot slip through in pieces.
 
+use std::fmt;
+
 use regex_lite::Regex;
 
 /// What stands in place of a secret.
@@ -75,6 +77,32 @@ impl Secrets {
     }
 }
 
+/// A secret. It shows itself to nobody by accident.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// A token, if the text can be one: it has to fit into a header.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// The secret itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(***)")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +144,14 @@ mod tests {
             String::new(),
         ]);
         assert_eq!(secrets.blank("hunter2-long hunter2 abc"), "*** *** abc");
+    }
+
+    #[test]
+    fn a_token_shows_itself_to_nobody() {
+        let token = Token::of(" secret \n").unwrap();
+        assert_eq!(format!("{token:?}"), "Token(***)");
+        assert_eq!(token.reveal(), "secret");
+        assert_eq!(Token::of("a\nb"), None);
+        assert_eq!(Token::of(""), None);
     }
 }

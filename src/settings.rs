@@ -1,17 +1,18 @@
 //! The only place that knows the names of inputs (`INPUT_*`) and of the runner's variables (`GITHUB_*`), and their defaults.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use crate::evidence;
+use crate::findings::MIN_EVENTS;
 use crate::github::comment::{Mode, Run};
 use crate::github::tracking_issue::Fields;
 use crate::github::{Access, Number, Repository};
 use crate::message::Message;
 use crate::model::Threshold;
+use crate::secrets::Token;
 
 /// The inputs of `action.yml`, as they arrive: one that was not set is an empty string.
 #[derive(Debug, Default, Deserialize)]
@@ -37,32 +38,6 @@ struct Raw {
     report_path: String,
     mask: String,
     github_token: String,
-}
-
-/// A secret. It shows itself to nobody by accident.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
-impl Token {
-    /// A token, if the text can be one: it has to fit into a header.
-    #[must_use]
-    pub fn of(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        fits.then(|| Self(text.to_owned()))
-    }
-
-    /// The secret itself.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(***)")
-    }
 }
 
 /// What the step asks for.
@@ -289,10 +264,10 @@ impl Inputs {
             }
             threshold
         });
-        let min_events = text(raw.min_events).map_or(crate::app::job::MIN_EVENTS, |value| {
+        let min_events = text(raw.min_events).map_or(MIN_EVENTS, |value| {
             value.parse().unwrap_or_else(|_| {
                 warn("min-events", &value, "a whole number");
-                crate::app::job::MIN_EVENTS
+                MIN_EVENTS
             })
         });
         let evidence = text(raw.evidence).map_or(evidence::Mode::Report, |value| {
@@ -405,14 +380,5 @@ mod tests {
             (3, evidence::Mode::Report, true)
         );
         assert_eq!(bad.inputs.coverage_threshold, None);
-    }
-
-    #[test]
-    fn a_token_shows_itself_to_nobody() {
-        let token = Token::of(" secret \n").unwrap();
-        assert_eq!(format!("{token:?}"), "Token(***)");
-        assert_eq!(token.reveal(), "secret");
-        assert_eq!(Token::of("a\nb"), None);
-        assert_eq!(Token::of(""), None);
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use crate::digest::Hashed;
 
 /// Most files are held whole: 16 MiB at most.
 pub const FILE_CAP: u64 = 16 << 20;
@@ -170,63 +170,9 @@ fn open_regular(path: &Path, cap: u64) -> Result<File, Refusal> {
 /// A trace that is read.
 pub type Stream = BufReader<Hashed<File>>;
 
-/// `sha256:…` of some bytes.
-#[must_use]
-pub fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(hash: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::from("sha256:");
-    for byte in hash {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-/// Hashes what is read through it.
-#[derive(Debug)]
-pub struct Hashed<R> {
-    input: R,
-    hash: Sha256,
-}
-
-impl<R: Read> Hashed<R> {
-    /// Around an input.
-    #[must_use]
-    pub fn new(input: R) -> Self {
-        Self { input, hash: Sha256::new() }
-    }
-
-    /// The digest of the whole input: what was not read yet is read now.
-    #[must_use]
-    pub fn finish(mut self) -> String {
-        let _ = io::copy(&mut self, &mut io::sink());
-        hex(&self.hash.finalize())
-    }
-}
-
-impl<R: Read> Read for Hashed<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.input.read(buffer)?;
-        self.hash.update(buffer.get(..count).unwrap_or_default());
-        Ok(count)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_digest_is_that_of_the_whole_input_however_much_was_read() {
-        let mut input = Hashed::new(&b"abc"[..]);
-        let mut one = [0; 1];
-        input.read_exact(&mut one).unwrap();
-        assert_eq!(input.finish(), digest(b"abc"));
-        assert_eq!(digest(b"abc"), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    }
 
     #[cfg(unix)]
     #[test]

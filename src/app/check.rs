@@ -5,6 +5,7 @@ use std::io::{BufRead, Read};
 use super::discover;
 use super::job::{Job, Named, Options};
 use crate::conformance::{self, Observation, sequence};
+use crate::digest::digest;
 use crate::findings::{self, Facts, ModelProblem, TraceFacts};
 use crate::message::Message;
 use crate::model::graph::Graph;
@@ -14,7 +15,7 @@ use crate::secrets::Secrets;
 use crate::trace::git_ape::{self, Execution};
 use crate::trace::run::{Admission, Pick, RunFilter};
 use crate::trace::{Event, Reading, TraceFormat, copilot, jsonl, otlp, sniff};
-use crate::workspace::{Refusal, Stream, TRACE_CAP, digest};
+use crate::workspace::{Refusal, Stream, TRACE_CAP};
 
 /// Where a workspace keeps the model that was learned for it.
 const BASELINE: &str = ".azure/baselines/default/dominator-model.json";

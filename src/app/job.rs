@@ -8,9 +8,6 @@ use crate::secrets::Secrets;
 use crate::trace::state_map::StateMap;
 use crate::workspace::Workspace;
 
-/// Fewer events than this are suspicious, unless an input says otherwise.
-pub const MIN_EVENTS: u64 = 3;
-
 /// A path, and the way it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
+use crate::digest::digest;
 use crate::github::comment::{self, Draft, Mode};
 use crate::github::pull_request::{self, Found, Trigger};
 use crate::github::{GitHub, Refusal, tracking_issue};
@@ -14,7 +15,7 @@ use crate::report::annotations::{Annotation, Level};
 use crate::report::markdown::Context;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::workspace::{Workspace, digest};
+use crate::workspace::Workspace;
 
 /// Everything that is asked of GitHub.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use self::history::Row;
 use super::api::Comment;
 use super::{GitHub, Number, Refusal};
+use crate::digest::digest;
 use crate::report::Report;
 use crate::report::markdown::{self, Context};
 use crate::verdict::Verdict;
-use crate::workspace::digest;
 
 mod history;
 

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::api::{Comment, Issue, Listing};
 use super::comment::{Draft, Run, SIZE, encode_key};
 use super::{GitHub, Number, Refusal};
+use crate::digest::digest;
 use crate::report::{Report, markdown};
 use crate::verdict::{Class, Verdict};
-use crate::workspace::digest;
 
 const MARKER: &str = "<!-- process-integrity-issue v1 key=";
 const STATE: &str = "<!-- process-integrity-state v1 ";

@@ -3,14 +3,20 @@
 use std::path::{Path, PathBuf};
 
 /// Modules by layer, from the inside out. A module may use those of its own layer and of the ones before it.
-const LAYERS: [&[&str]; 6] = [
-    &["message", "escape", "secrets", "json"],
+const LAYERS: [&[&str]; 9] = [
+    &["message", "escape", "secrets", "json", "digest"],
     &["trace", "model"],
     &["conformance", "health", "evidence"],
     &["findings", "verdict"],
     &["report"],
-    &["cli", "settings", "workspace", "runner", "github", "app", "main", "lib"],
+    &["workspace", "runner"],
+    &["github"],
+    &["cli", "settings"],
+    &["app", "main", "lib"],
 ];
+
+/// The first layer of the shell.
+const SHELL: usize = 5;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -79,8 +85,7 @@ fn the_core_touches_nothing_outside() {
         "eprintln!",
         "async ",
     ];
-    for (module, path, code) in files().into_iter().filter(|(module, _, _)| layer(module) < LAYERS.len() - 1)
-    {
+    for (module, path, code) in files().into_iter().filter(|(module, _, _)| layer(module) < SHELL) {
         for word in forbidden {
             assert!(!code.contains(word), "{}: {module} touches {word}", path.display());
         }
