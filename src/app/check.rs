@@ -143,17 +143,18 @@ impl<'a> Source<'a> {
         let traces = job.folder.as_ref().map(|folder| folder.join(discover::TRACES_FOLDER).path);
         let in_traces = traces.is_some_and(|traces| file.path.parent() == Some(traces.as_path()));
         let head = input.fill_buf().unwrap_or_default();
-        let mut format = sniff::sniff(head);
-        if format == TraceFormat::GitApeJsonl && job.trace.is_none() {
-            // A file that is too damaged to tell is what its name says.
-            if in_traces {
-                format = TraceFormat::GitApeV1;
-            } else if file.shown.ends_with(discover::OTLP_ENDING) {
-                format = TraceFormat::Otlp;
-            } else if file.shown.ends_with(discover::EVENTS_FILE) {
-                format = TraceFormat::CopilotEvents;
+        let format = match sniff::sniff(head) {
+            // What lies in git-ape's own folder is one document, whatever stands on a line of it.
+            Some(TraceFormat::GitApeJsonl) | None if in_traces && job.trace.is_none() => {
+                TraceFormat::GitApeV1
             }
-        }
+            Some(format) => format,
+            // A file whose content tells nothing is what its name says.
+            None if job.trace.is_some() => TraceFormat::GitApeJsonl,
+            None if file.shown.ends_with(discover::OTLP_ENDING) => TraceFormat::Otlp,
+            None if file.shown.ends_with(discover::EVENTS_FILE) => TraceFormat::CopilotEvents,
+            None => TraceFormat::GitApeJsonl,
+        };
         trace.format = Some(format);
         if format != TraceFormat::GitApeV1 {
             return Self::Stream { job, file, format, options };

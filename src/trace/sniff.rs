@@ -8,26 +8,37 @@ use crate::json;
 /// How many bytes of a file's beginning [`sniff`] wants to see.
 pub const HEAD: usize = 64 << 10;
 
-/// Tells the format from the beginning of a file. What nothing speaks against is `trace.jsonl`, whose reader
-/// reports every line that it cannot read.
+/// Tells the format from the beginning of a file. `None` where nothing in it tells: then its name may, and what has no
+/// telling name either is `trace.jsonl`, whose reader reports every line that it cannot read.
 #[must_use]
-pub fn sniff(head: &[u8]) -> TraceFormat {
+pub fn sniff(head: &[u8]) -> Option<TraceFormat> {
     let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES);
-    let mut records =
-        lines.filter_map(|line| json::parse(line.as_bytes()).ok()).filter(Value::is_object).peekable();
-    if records.peek().is_none() {
-        // No record a line: a document over many lines, or one whose first line goes beyond the head.
-        return of_document(&text);
-    }
-    let records: Vec<Value> = records.collect();
-    // With a state it is an event of `trace.jsonl`, whatever unknown keys or foreign records stand beside it.
+    let mut at = 0;
+    let whole_lines = text.split_inclusive('\n').take(LINES).filter_map(|line| {
+        let start = at;
+        at += line.len();
+        let record = json::parse(line.trim().as_bytes()).ok().filter(Value::is_object);
+        (!line.trim().is_empty()).then_some((start, record))
+    });
+    let lines: Vec<(usize, Option<Value>)> = whole_lines.collect();
     let has_state =
         |record: &Value| record::STATE_NAMES.iter().any(|name| json::present(record, name).is_some());
-    if records.iter().any(has_state) {
-        return TraceFormat::GitApeJsonl;
+    let records = || lines.iter().filter_map(|(start, record)| Some((*start, record.as_ref()?)));
+    let state = records().find(|(_, record)| has_state(record)).map(|(start, _)| start);
+    let first_is_whole = lines.first().is_some_and(|(_, record)| record.is_some());
+    if !first_is_whole {
+        // A document over many lines, or one whose first line goes beyond the head. An event on a line of its own says
+        // nothing against that, as long as the document's own key comes before it.
+        let document = of_document(&text).filter(|(key, _)| state.is_none_or(|state| *key < state));
+        if let Some((_, format)) = document {
+            return Some(format);
+        }
     }
-    records.iter().find_map(of_record).unwrap_or(TraceFormat::GitApeJsonl)
+    if state.is_some() {
+        // An event of `trace.jsonl`, whatever unknown keys or foreign records stand beside it.
+        return Some(TraceFormat::GitApeJsonl);
+    }
+    records().find_map(|(_, record)| of_record(record))
 }
 
 /// Lines of the head that are looked at.
@@ -45,20 +56,19 @@ fn of_record(record: &Value) -> Option<TraceFormat> {
     (typed && record.get("data").is_some_and(Value::is_object)).then_some(TraceFormat::CopilotEvents)
 }
 
-fn of_document(text: &str) -> TraceFormat {
+/// Where the key stands that tells the format of a document.
+fn of_document(text: &str) -> Option<(usize, TraceFormat)> {
     if !text.trim_start().starts_with('{') {
-        return TraceFormat::GitApeJsonl;
+        return None;
     }
     // The document's own keys come before anything that an event could quote, in all that write these formats.
     let quoted = format!("\"{}", git_ape::SCHEMA_FAMILY);
-    let git_ape = text.find(&quoted);
-    let otlp = [text.find("\"resourceSpans\""), text.find("\"resource_spans\"")].into_iter().flatten().min();
-    match (git_ape, otlp) {
-        (Some(git_ape), Some(otlp)) if otlp < git_ape => TraceFormat::Otlp,
-        (Some(_), _) => TraceFormat::GitApeV1,
-        (None, Some(_)) => TraceFormat::Otlp,
-        (None, None) => TraceFormat::GitApeJsonl,
-    }
+    let keys = [
+        (text.find(&quoted), TraceFormat::GitApeV1),
+        (text.find("\"resourceSpans\""), TraceFormat::Otlp),
+        (text.find("\"resource_spans\""), TraceFormat::Otlp),
+    ];
+    keys.into_iter().filter_map(|(key, format)| Some((key?, format))).min_by_key(|(key, _)| *key)
 }
 
 #[cfg(test)]
@@ -82,9 +92,13 @@ mod tests {
             ("{\"resourceSpans\":[]}\n", TraceFormat::Otlp),
             ("{\n \"resource_spans\": [\n", TraceFormat::Otlp),
             ("{\"schemaVersion\":\"git-ape-execution-trace/v1\"}", TraceFormat::GitApeV1),
+            (
+                "{\n\"schemaVersion\": \"git-ape-execution-trace/v1\",\n\"events\": [\n{\"type\":\"node\",\"node\":\"a\"}\n]}",
+                TraceFormat::GitApeV1,
+            ),
             ("\u{feff}{\n\"schemaVersion\": \"git-ape-execution-trace/v2\",", TraceFormat::GitApeV1),
         ] {
-            assert_eq!(sniff(head.as_bytes()), format, "{head}");
+            assert_eq!(sniff(head.as_bytes()).unwrap_or(TraceFormat::GitApeJsonl), format, "{head}");
         }
     }
 }
