@@ -184,13 +184,16 @@ impl<'m> Observation<'m> {
             });
         }
         if state.is_some() || event.is_error() {
-            let message = event.is_error().then(|| event.message.as_deref().map(&short)).flatten();
-            let moment = Moment { seen, state, status: event.status, message };
+            // A run may have very many errors, and blanking is dear: only what is kept is blanked.
+            let moment = || {
+                let message = event.is_error().then(|| event.message.as_deref().map(&short)).flatten();
+                Moment { seen, state, status: event.status, message }
+            };
             if event.is_error() {
-                self.errors.push_with(|| moment.clone());
+                self.errors.push_with(moment);
             }
             if self.moments.len() < MOMENTS_KEPT {
-                self.moments.push(moment);
+                self.moments.push(moment());
             }
         }
         if let Some(state) = state {
