@@ -87,19 +87,8 @@ impl Refusal {
     /// It may pass by itself, so that another try makes sense.
     #[must_use]
     pub fn is_passing(&self) -> bool {
-        match self {
-            Self::RateLimited(_) | Self::ServerError(..) | Self::Broken | Self::Timeout => true,
-            Self::ReadOnly
-            | Self::Locked
-            | Self::NotFound
-            | Self::TooLarge
-            | Self::Moved
-            | Self::Unauthorized
-            | Self::Unreadable
-            | Self::TooMany
-            | Self::Setup(_)
-            | Self::Other(..) => false,
-        }
+        // What may have been done is what broke on the way; of what was plainly refused, only a rate limit passes.
+        self.may_be_done() || matches!(self, Self::RateLimited(_))
     }
 
     /// The request may have been carried out although it was refused.
