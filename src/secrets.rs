@@ -9,8 +9,8 @@ use regex_lite::Regex;
 /// What stands in place of a secret.
 pub const BLANK: &str = "***";
 
-/// The usual shapes of credentials, each with bytes that it always holds. Sources: the token formats published by GitHub, AWS, Azure and Slack, RFC 7519 (JWT),
-/// RFC 7468 (private keys).
+/// The usual shapes of credentials, each with bytes that it always holds. Sources: the token formats published by GitHub,
+/// AWS, Azure and Slack, RFC 7519 (JWT), RFC 7468 (private keys).
 const SHAPES: [(&str, &str); 10] = [
     ("_", r"gh[pousr]_[A-Za-z0-9_]{20,}"),
     ("github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),

@@ -12,7 +12,7 @@ use crate::github::tracking_issue::Fields;
 use crate::github::{Access, Number, Repository};
 use crate::message::Message;
 use crate::model::Threshold;
-use crate::secrets::Token;
+use crate::secrets::{Secrets, Token};
 
 /// The inputs of `action.yml`, as they arrive: one that was not set is an empty string.
 #[derive(Debug, Default, Deserialize)]
@@ -166,6 +166,13 @@ pub fn environment(all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(Stri
 }
 
 impl Settings {
+    /// What is blanked out of everything that leaves: the values of `mask`, the token, and the usual shapes.
+    #[must_use]
+    pub fn secrets(&self) -> Secrets {
+        let token = self.inputs.github_token.as_ref().map(|token| token.reveal().to_owned());
+        Secrets::new(self.inputs.mask.iter().cloned().chain(token))
+    }
+
     /// Reads the environment. What cannot be understood becomes a warning and the default.
     #[must_use]
     pub fn read(environment: &[(String, String)]) -> Self {

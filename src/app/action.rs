@@ -151,8 +151,7 @@ struct Done {
 fn steps(settings: &Settings, changed: Option<Vec<String>>) -> Done {
     let mut troubles = Troubles(settings.warnings.clone());
     let inputs = &settings.inputs;
-    let token = inputs.github_token.as_ref().map(|token| token.reveal().to_owned());
-    let secrets = Secrets::new(inputs.mask.iter().cloned().chain(token));
+    let secrets = settings.secrets();
     let reports = guard::isolated(|| classify(settings, &secrets, changed.as_deref(), &mut troubles));
     let reports = reports.unwrap_or_else(|interruption| {
         troubles.add(interruption.reason(), &[]);

@@ -13,7 +13,6 @@ use crate::github::{GitHub, Refusal, tracking_issue};
 use crate::report::Report;
 use crate::report::annotations::{Annotation, Level};
 use crate::report::markdown::Context;
-use crate::secrets::Secrets;
 use crate::settings::Settings;
 use crate::workspace::Workspace;
 
@@ -103,7 +102,7 @@ fn draft<'a>(settings: &Settings, report: &'a Report, others: usize) -> Draft<'a
         .unwrap_or_default();
     let key = settings.inputs.comment_key.clone().unwrap_or_else(|| report.deployment.clone());
     // The marker repeats the key, and nobody masks a secret there.
-    let is_secret = secrets(settings).blank(&key) != key;
+    let is_secret = settings.secrets().blank(&key) != key;
     Draft {
         key: if is_secret { digest(key.as_bytes()) } else { key },
         run: settings.this_run(),
@@ -112,12 +111,6 @@ fn draft<'a>(settings: &Settings, report: &'a Report, others: usize) -> Draft<'a
         context: context(settings, others),
         runs_url: settings.runs_url(),
     }
-}
-
-/// What is blanked out of everything that leaves.
-fn secrets(settings: &Settings) -> Secrets {
-    let token = settings.inputs.github_token.as_ref().map(|token| token.reveal().to_owned());
-    Secrets::new(settings.inputs.mask.iter().cloned().chain(token))
 }
 
 /// What reports say of the run.
@@ -203,16 +196,13 @@ impl Published {
         if of_comment {
             self.comment_status = refusal.word();
         }
-        let known = self.trouble.replace(refusal.word().to_owned());
-        if known.is_some() {
-            self.trouble.clone_from(&known);
-        }
         let lacking = matches!(refusal, Refusal::ReadOnly | Refusal::NotFound);
-        if lacking && known.as_deref() == Some(refusal.word()) {
+        if lacking && self.trouble.as_deref() == Some(refusal.word()) {
             return;
         }
+        self.trouble.get_or_insert_with(|| refusal.word().to_owned());
         // Whoever answered may have repeated what it was sent.
-        let reason = secrets(settings).blank(&refusal.reason());
+        let reason = settings.secrets().blank(&refusal.reason());
         let mut annotation =
             Annotation::new(Level::Warning, "Process Integrity", format!("{what}: {reason}."));
         if lacking {
