@@ -53,13 +53,11 @@ fn five_runs_at_the_same_moment_leave_one_comment_with_the_newest_verdict() {
     });
 }
 
-#[test]
-fn a_run_that_lost_the_race_says_so_and_names_the_comment_that_stayed() {
-    let fake = Fake::new();
-    // While the older run creates its comment, the newer one has just created one.
+/// While a run creates its comment, the other one has just created one.
+fn overtaken(fake: &Fake, run: u64) {
     let body = {
         let other = Fake::new();
-        step(&other, 60, 60).run();
+        step(&other, run, 60).run();
         other.bodies(7).pop().unwrap()
     };
     fake.fault(
@@ -69,6 +67,12 @@ fn a_run_that_lost_the_race_says_so_and_names_the_comment_that_stayed() {
         })
         .times(1),
     );
+}
+
+#[test]
+fn a_run_that_lost_the_race_says_so_and_names_the_comment_that_stayed() {
+    let fake = Fake::new();
+    overtaken(&fake, 60);
     let older = step(&fake, 50, 60);
     older.run();
     check(&fake, 60, "older");
@@ -80,18 +84,7 @@ fn a_run_that_lost_the_race_says_so_and_names_the_comment_that_stayed() {
 #[test]
 fn the_address_is_of_the_comment_that_stays() {
     let fake = Fake::new();
-    let body = {
-        let other = Fake::new();
-        step(&other, 50, 60).run();
-        other.bodies(7).pop().unwrap()
-    };
-    fake.fault(
-        Fault::before("POST /comments", move |state| {
-            let author = state.author.clone();
-            state.say(7, Some(author), &body);
-        })
-        .times(1),
-    );
+    overtaken(&fake, 50);
     let newer = step(&fake, 60, 60);
     newer.run();
     check(&fake, 60, "newer");
