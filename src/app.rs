@@ -6,6 +6,7 @@ pub mod action;
 pub mod check;
 pub mod command;
 mod discover;
+mod folders;
 pub mod guard;
 pub mod job;
 mod publish;

@@ -1,17 +1,17 @@
 //! The action: classify → outputs → annotations → summary → comment → issue. Each step stands for itself, none depends on a
 //! later one, and none stops the deployment.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
 use super::check::check;
+use super::folders::{FOLDERS_CAP, folders, name, needs_commit};
 use super::guard::{self, Interruption, Signals};
 use super::job::{Job, Named, Options};
 use super::publish::{self, Published};
-use crate::evidence::{Document, Record, STATE_FILE};
 use crate::message::Message;
 use crate::report::annotations::{Annotation, Level, PER_TYPE, annotations};
 use crate::report::markdown;
@@ -20,7 +20,6 @@ use crate::report::{Report, json};
 use crate::runner::{self, SUMMARY_CAP, Verbosity};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::trace::Time;
 use crate::trace::state_map::StateMap;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
@@ -29,14 +28,10 @@ use crate::workspace::Workspace;
 const DEADLINE: Duration = Duration::from_secs(90);
 /// To say what happened after that.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Where git-ape keeps its deployments.
-const DEPLOYMENTS: &str = ".azure/deployments";
 /// Own warnings that are annotations; the rest are lines of the log.
 const WARNINGS_SHOWN: usize = 3;
 /// Warnings that may still come: of the summary, the comment and the issue.
 const WARNINGS_LATER: usize = 2;
-/// Folders that are checked in one step.
-const FOLDERS_CAP: usize = 256;
 
 /// Runs the action. Whatever happens is an annotation and the `status` output.
 pub fn run(environment: &[(String, String)]) {
@@ -130,10 +125,10 @@ fn last_words(output: Option<&Path>, interruption: Interruption) {
 
 /// What went wrong so far. The first trouble is the `status` output.
 #[derive(Default)]
-struct Troubles(Vec<Message>);
+pub(super) struct Troubles(Vec<Message>);
 
 impl Troubles {
-    fn add(&mut self, template: &str, quotes: &[&str]) {
+    pub(super) fn add(&mut self, template: &str, quotes: &[&str]) {
         self.0.push(Message::new(template, quotes));
     }
 
@@ -258,12 +253,6 @@ fn classify(
     Classified { workspace: Some(workspace), all, folders: places }
 }
 
-/// A path that an input gives, shown relative to the workspace where it lies in it.
-fn name(workspace: &Workspace, given: &Path) -> Named {
-    let shown = given.strip_prefix(workspace.root()).unwrap_or(given);
-    Named { path: workspace.root().join(given), ..Named::new(shown, workspace.root()) }
-}
-
 fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Troubles) -> StateMap {
     let Some(given) = given else { return StateMap::default() };
     let read = workspace.read(&given.path).map_err(|refusal| refusal.to_string());
@@ -277,79 +266,6 @@ fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Trouble
             StateMap::default()
         }
     }
-}
-
-/// The folders that are asked for; else the newest one that there is.
-fn folders(
-    workspace: &Workspace,
-    asked: &[String],
-    changed: Option<&[String]>,
-    troubles: &mut Troubles,
-) -> Vec<Named> {
-    let mut found: Vec<Named> = Vec::new();
-    for line in asked {
-        let is_glob = line.contains(['*', '?', '[']) && !workspace.has(Path::new(line));
-        if !is_glob {
-            found.push(name(workspace, Path::new(line)));
-            continue;
-        }
-        let matches = globbed(workspace, line);
-        if matches.is_empty() {
-            troubles.add("no folder matches {}", &[line]);
-        }
-        found.extend(matches);
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    found.retain(|folder| seen.insert(folder.path.clone()));
-    if !asked.is_empty() {
-        return found;
-    }
-    let folders = deployments(workspace);
-    let touched = |folder: &&Named| {
-        let inside = format!("{}/", folder.shown);
-        changed.unwrap_or_default().iter().any(|file| file.starts_with(&inside))
-    };
-    let mut of_commit = folders.iter().filter(touched);
-    if let (Some(only), None) = (of_commit.next(), of_commit.next()) {
-        return vec![only.clone()];
-    }
-    let newest = folders.into_iter().max_by_key(|folder| (recorded(workspace, folder), folder.shown.clone()));
-    newest.into_iter().collect()
-}
-
-/// All deployment folders.
-fn deployments(workspace: &Workspace) -> Vec<Named> {
-    let names = workspace.list(Path::new(DEPLOYMENTS), |_| true);
-    let folders = names.iter().map(|folder| name(workspace, &Path::new(DEPLOYMENTS).join(folder)));
-    folders.filter(|folder| workspace.resolve(&folder.path).is_ok_and(|real| real.is_dir())).collect()
-}
-
-/// Several folders exist and none is named, so that the commit has to tell which one it changed.
-fn needs_commit(settings: &Settings) -> bool {
-    let asked = !settings.inputs.deployment_dir.is_empty();
-    let known = !settings.runner.sha.is_empty() && settings.access().is_some();
-    let workspace = Workspace::new(Path::new(&settings.runner.workspace));
-    !asked && known && workspace.is_ok_and(|workspace| deployments(&workspace).len() > 1)
-}
-
-/// The folders in the workspace that match a pattern, sorted.
-fn globbed(workspace: &Workspace, pattern: &str) -> Vec<Named> {
-    let root = glob::Pattern::escape(&workspace.root().to_string_lossy());
-    let pattern = pattern.strip_prefix(&*workspace.root().to_string_lossy()).unwrap_or(pattern);
-    let Ok(paths) = glob::glob(&format!("{root}/{}", pattern.trim_start_matches('/'))) else {
-        return Vec::new();
-    };
-    let inside = paths.flatten().filter(|path| workspace.resolve(path).is_ok_and(|real| real.is_dir()));
-    let mut folders: Vec<PathBuf> = inside.take(FOLDERS_CAP + 1).collect();
-    folders.sort();
-    folders.iter().map(|folder| name(workspace, folder)).collect()
-}
-
-/// When a deployment was recorded: the time in its `state.json`.
-fn recorded(workspace: &Workspace, folder: &Named) -> Option<i64> {
-    let bytes = workspace.read(&folder.join(STATE_FILE).path).ok()?;
-    let record = Document::of_bytes(&bytes, Record::read);
-    record.read().and_then(|record| Time::of_text(record.timestamp.as_deref()?).micros())
 }
 
 fn write_report(settings: &Settings, reports: &Classified, troubles: &mut Troubles) -> String {

@@ -1,0 +1,94 @@
+//! Which deployment folders the action checks.
+
+use std::path::{Path, PathBuf};
+
+use super::action::Troubles;
+use super::job::Named;
+use crate::evidence::{Document, Record, STATE_FILE};
+use crate::settings::Settings;
+use crate::trace::Time;
+use crate::workspace::Workspace;
+
+/// Where git-ape keeps its deployments.
+const DEPLOYMENTS: &str = ".azure/deployments";
+/// Folders that are checked in one step.
+pub(super) const FOLDERS_CAP: usize = 256;
+
+/// A path that an input gives, shown relative to the workspace where it lies in it.
+pub(super) fn name(workspace: &Workspace, given: &Path) -> Named {
+    let shown = given.strip_prefix(workspace.root()).unwrap_or(given);
+    Named { path: workspace.root().join(given), ..Named::new(shown, workspace.root()) }
+}
+
+/// The folders that are asked for; else the newest one that there is.
+pub(super) fn folders(
+    workspace: &Workspace,
+    asked: &[String],
+    changed: Option<&[String]>,
+    troubles: &mut Troubles,
+) -> Vec<Named> {
+    let mut found: Vec<Named> = Vec::new();
+    for line in asked {
+        let is_glob = line.contains(['*', '?', '[']) && !workspace.has(Path::new(line));
+        if !is_glob {
+            found.push(name(workspace, Path::new(line)));
+            continue;
+        }
+        let matches = globbed(workspace, line);
+        if matches.is_empty() {
+            troubles.add("no folder matches {}", &[line]);
+        }
+        found.extend(matches);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|folder| seen.insert(folder.path.clone()));
+    if !asked.is_empty() {
+        return found;
+    }
+    let folders = deployments(workspace);
+    let touched = |folder: &&Named| {
+        let inside = format!("{}/", folder.shown);
+        changed.unwrap_or_default().iter().any(|file| file.starts_with(&inside))
+    };
+    let mut of_commit = folders.iter().filter(touched);
+    if let (Some(only), None) = (of_commit.next(), of_commit.next()) {
+        return vec![only.clone()];
+    }
+    let newest = folders.into_iter().max_by_key(|folder| (recorded(workspace, folder), folder.shown.clone()));
+    newest.into_iter().collect()
+}
+
+/// All deployment folders.
+fn deployments(workspace: &Workspace) -> Vec<Named> {
+    let names = workspace.list(Path::new(DEPLOYMENTS), |_| true);
+    let folders = names.iter().map(|folder| name(workspace, &Path::new(DEPLOYMENTS).join(folder)));
+    folders.filter(|folder| workspace.resolve(&folder.path).is_ok_and(|real| real.is_dir())).collect()
+}
+
+/// Several folders exist and none is named, so that the commit has to tell which one it changed.
+pub(super) fn needs_commit(settings: &Settings) -> bool {
+    let asked = !settings.inputs.deployment_dir.is_empty();
+    let known = !settings.runner.sha.is_empty() && settings.access().is_some();
+    let workspace = Workspace::new(Path::new(&settings.runner.workspace));
+    !asked && known && workspace.is_ok_and(|workspace| deployments(&workspace).len() > 1)
+}
+
+/// The folders in the workspace that match a pattern, sorted.
+fn globbed(workspace: &Workspace, pattern: &str) -> Vec<Named> {
+    let root = glob::Pattern::escape(&workspace.root().to_string_lossy());
+    let pattern = pattern.strip_prefix(&*workspace.root().to_string_lossy()).unwrap_or(pattern);
+    let Ok(paths) = glob::glob(&format!("{root}/{}", pattern.trim_start_matches('/'))) else {
+        return Vec::new();
+    };
+    let inside = paths.flatten().filter(|path| workspace.resolve(path).is_ok_and(|real| real.is_dir()));
+    let mut folders: Vec<PathBuf> = inside.take(FOLDERS_CAP + 1).collect();
+    folders.sort();
+    folders.iter().map(|folder| name(workspace, folder)).collect()
+}
+
+/// When a deployment was recorded: the time in its `state.json`.
+fn recorded(workspace: &Workspace, folder: &Named) -> Option<i64> {
+    let bytes = workspace.read(&folder.join(STATE_FILE).path).ok()?;
+    let record = Document::of_bytes(&bytes, Record::read);
+    record.read().and_then(|record| Time::of_text(record.timestamp.as_deref()?).micros())
+}
