@@ -179,6 +179,20 @@ pub fn json(document: &str) -> String {
     out
 }
 
+/// Percent-encodes every byte that is not kept (RFC 3986, section 2.1). `keep` sees the bytes in order.
+#[must_use]
+pub fn percent(text: &str, mut keep: impl FnMut(u8) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii() && keep(byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
 /// The beginning of a text: at most so many characters, with an ellipsis where something was cut.
 #[must_use]
 pub fn cut(text: &str, characters: usize) -> String {

@@ -12,6 +12,7 @@ use octocrab::Octocrab;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::escape::percent;
 use crate::secrets::Token;
 
 pub mod api;
@@ -236,16 +237,7 @@ fn last_page(link: &str) -> Option<u32> {
 
 /// Percent-encodes a text as a value in a query or a segment of a path.
 fn encode(text: &str) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent(text, |byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use self::history::Row;
 use super::api::Comment;
 use super::{GitHub, Number, Refusal};
 use crate::digest::digest;
+use crate::escape::percent;
 use crate::report::Report;
 use crate::report::markdown::{self, Context};
 use crate::verdict::Verdict;
@@ -59,21 +60,13 @@ pub struct Run {
 /// A key as it stands in a marker. Distinct keys never become the same: what is hashed begins otherwise than what is not.
 #[must_use]
 pub fn encode_key(key: &str) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::from("k.");
-    let mut before = '-';
-    for c in key.chars() {
+    let mut before = b'-';
+    let out = percent(key, |byte| {
         // Two hyphens could end an HTML comment.
-        if c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || (c == '-' && before != '-') {
-            out.push(c);
-        } else {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-        before = c;
-    }
+        let after_hyphen = std::mem::replace(&mut before, byte) == b'-';
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || (byte == b'-' && !after_hyphen)
+    });
+    let out = format!("k.{out}");
     if out.len() > KEY_SHOWN || out.ends_with('-') {
         format!("h.{}", digest(key.as_bytes()).replace(':', "-"))
     } else {

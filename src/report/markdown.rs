@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{MomentRow, QUOTE_SHOWN, Report, diagram, words};
 use crate::conformance::StateStatus;
-use crate::escape::{cut, markdown, markdown_cell_code, markdown_code};
+use crate::escape::{cut, markdown, markdown_cell_code, markdown_code, percent};
 use crate::health::{CheckStatus, HealthStatus};
 use crate::message::{Message, Part};
 use crate::verdict::{Class, FindingId, Verdict};
@@ -330,13 +330,5 @@ fn history(context: &Context, out: &mut String) {
 
 /// The target of a link. The URL is made of the environment's parts; what has no place in one is percent-encoded.
 pub(crate) fn link(url: &str) -> String {
-    let mut out = String::new();
-    for byte in url.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'*+,;=%".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent(url, |byte| byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'*+,;=%".contains(&byte))
 }
