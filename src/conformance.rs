@@ -13,6 +13,7 @@ use crate::trace::{Place, Status};
 pub mod clock;
 pub mod observe;
 mod order;
+pub mod record;
 pub mod sequence;
 
 pub use observe::Observation;

@@ -4,83 +4,16 @@ use fixedbitset::FixedBitSet;
 
 use crate::model::Model;
 use crate::secrets::Secrets;
-use crate::trace::{Capped, Event, Proof, Status};
+use crate::trace::{Capped, Event, Status};
 
 use super::clock::Clock;
+use super::record::{Again, Record};
 use super::{Disorder, Judgement, Reversal, Seen};
 
 /// Characters of a message or a status word that are kept.
 const TEXT_KEPT: usize = 300;
 /// Moments of the timeline that are kept.
 const MOMENTS_KEPT: usize = 400;
-
-/// A failed attempt and the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Again {
-    /// The attempt that failed.
-    pub failed: Seen,
-    /// The next one.
-    pub again: Seen,
-    /// How often this happened; the places are the first time's.
-    pub count: u64,
-}
-
-/// What is known of one state.
-#[derive(Debug, Clone, Default)]
-pub struct Record {
-    /// Events of any status.
-    pub events: u64,
-    first_completed: Option<Seen>,
-    last_completed: Option<Seen>,
-    last_attempt: Option<(Seen, Status)>,
-    /// Started, and no event of the state since.
-    open: Option<Seen>,
-    /// An end is known, not only an invocation.
-    ended: bool,
-    /// Attempted again after a failure, outside the allowed loops.
-    pub retry: Option<Again>,
-    /// Blocked, its template redone, passed.
-    pub fix_loop: Option<Again>,
-    /// Where a person overrode it.
-    pub overridden: Option<Seen>,
-}
-
-impl Record {
-    /// The last attempt, in the part of the run that was seen so far. An open start is one.
-    #[must_use]
-    pub fn current(&self) -> Option<(Seen, Status)> {
-        self.open.map(|seen| (seen, Status::Started)).or(self.last_attempt)
-    }
-
-    /// The last attempt completed.
-    #[must_use]
-    pub fn is_completed(&self) -> bool {
-        self.current().is_some_and(|(_, status)| status == Status::Completed)
-    }
-
-    /// It completed at some time.
-    #[must_use]
-    pub fn completed(&self) -> Option<Seen> {
-        self.last_completed
-    }
-
-    /// All that is known of its completion is that it was invoked.
-    #[must_use]
-    pub fn is_invoked_only(&self) -> bool {
-        self.last_completed.is_some() && !self.ended
-    }
-
-    /// It failed, was started again, and nothing is known of how that ended: an attempt as well.
-    #[must_use]
-    pub fn reopened(&self) -> Option<Again> {
-        let (failed, _) = self.last_attempt.filter(|(_, status)| status.is_failure())?;
-        Some(Again { failed, again: self.open?, count: 1 })
-    }
-
-    fn representative(&self) -> Option<Seen> {
-        self.last_completed.filter(|_| self.is_completed())
-    }
-}
 
 /// What a guard was like at the deployments; the first time for each kind.
 #[derive(Debug, Clone, Copy, Default)]
@@ -219,21 +152,7 @@ impl<'m> Observation<'m> {
             self.checkpoint(state, seen);
         }
         let Some(record) = self.records.get_mut(state) else { return };
-        record.events += 1;
-        if attempted {
-            record.last_attempt = Some((seen, status));
-            record.open = None;
-        } else {
-            record.open = Some(seen);
-        }
-        if status == Status::Completed {
-            record.first_completed.get_or_insert(seen);
-            record.last_completed = Some(seen);
-            record.ended |= event.proof == Proof::Ended;
-            if event.overridden {
-                record.overridden.get_or_insert(seen);
-            }
-        }
+        record.take(seen, event);
         if self.guard_set.contains(state) {
             self.changed.insert(state);
         }
@@ -297,15 +216,12 @@ impl<'m> Observation<'m> {
     fn repeat(&mut self, state: usize, seen: Seen, status: Status) {
         let model = self.model;
         let Some(record) = self.records.get(state) else { return };
-        let Some((failed, _)) = record.last_attempt.filter(|(_, status)| status.is_failure()) else { return };
+        let Some(failed) = record.last_failed() else { return };
         if !model.is_essential(state) || (model.is_repeatable(state) && model.is_artifact(state)) {
             return;
         }
         let redone = model.before(state).filter(|a| model.is_artifact(*a)).any(|a| {
-            self.records
-                .get(a)
-                .and_then(|record| record.last_completed)
-                .is_some_and(|done| done.index > failed.index)
+            self.records.get(a).and_then(Record::completed).is_some_and(|done| done.index > failed.index)
         });
         let allowed = model.is_repeatable(state) && redone && status == Status::Completed;
         let Some(record) = self.records.get_mut(state) else { return };
@@ -329,7 +245,7 @@ impl<'m> Observation<'m> {
         if a_seen.index <= b_seen.index {
             return None;
         }
-        let first = self.records.get(a).and_then(|record| record.first_completed);
+        let first = self.records.get(a).and_then(Record::first_completed);
         let redone = first.is_some_and(|first| first.index < b_seen.index);
         Some(if redone || self.model.is_artifact(a) { Reversal::Stale } else { Reversal::OutOfOrder })
     }
@@ -352,7 +268,7 @@ impl<'m> Observation<'m> {
             };
             return (failed, record.representative());
         };
-        let never = guard.absent.map(|deployment| match (record.last_completed, record.current()) {
+        let never = guard.absent.map(|deployment| match (record.completed(), record.current()) {
             (Some(completed), _) => Judgement::Late { deployment, completed },
             (None, Some((attempt, status))) => {
                 Judgement::Failed { attempt, status, deployment: Some(deployment) }
