@@ -13,7 +13,7 @@ use super::guard::{self, Interruption, Signals};
 use super::job::{Job, Named, Options};
 use super::publish::{self, Published};
 use crate::message::Message;
-use crate::report::annotations::{Annotation, Level, PER_TYPE, annotations};
+use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
 use crate::report::markdown;
 use crate::report::terminal::{self, Colour};
 use crate::report::{Report, json};
@@ -333,7 +333,7 @@ fn annotate(reports: &Classified, troubles: &Troubles) {
     match reports.all.as_slice() {
         [report] => {
             runner::print(&terminal::render(report, Colour::Off));
-            for annotation in annotations(report, in_repository, room(report.verdict)) {
+            for annotation in annotations::annotations(report, in_repository, room(report.verdict)) {
                 runner::annotate(&annotation);
             }
         }
@@ -346,12 +346,11 @@ fn annotate(reports: &Classified, troubles: &Troubles) {
             for report in sorted {
                 runner::print(&terminal::render(report, Colour::Off));
                 verdicts.push(report.verdict);
-                let mut found = annotations(report, in_repository, 1);
-                let Some(first) = (!found.is_empty()).then(|| found.remove(0)) else { continue };
-                let count: &mut usize = shown.entry(first.level).or_default();
+                let annotation = annotations::summary(report);
+                let count: &mut usize = shown.entry(annotation.level).or_default();
                 *count += 1;
                 if *count < room(report.verdict) {
-                    runner::annotate(&first);
+                    runner::annotate(&annotation);
                 }
             }
             for (level, count) in shown {

@@ -223,12 +223,7 @@ pub(super) fn health(job: &Job) -> Health {
                 return Health { file: Some(file.shown), ..health };
             }
             Err(Refusal::Absent) if !explicit => {}
-            Err(refusal) => {
-                let reason = format!("{}: {refusal}", file.shown);
-                let health =
-                    if refusal.is_absence() { Health::absent(&reason) } else { Health::unreadable(reason) };
-                return Health { file: Some(file.shown), ..health };
-            }
+            Err(refusal) => return unread(file, &refusal),
         }
     }
     let Some(folder) = &job.folder else { return Health::absent("there are no results") };
@@ -238,15 +233,17 @@ pub(super) fn health(job: &Job) -> Health {
         let file = folder.join(name);
         match job.workspace.read(&file.path) {
             Ok(bytes) => files.push((file.shown, bytes)),
-            Err(refusal) => {
-                let reason = format!("{}: {refusal}", file.shown);
-                let health =
-                    if refusal.is_absence() { Health::absent(&reason) } else { Health::unreadable(reason) };
-                return Health { file: Some(file.shown), ..health };
-            }
+            Err(refusal) => return unread(file, &refusal),
         }
     }
     let file = files.first().map(|(name, _)| name.clone());
     let health = junit::read(files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
     Health { file, ..health }
+}
+
+/// The results cannot be read.
+fn unread(file: Named, refusal: &Refusal) -> Health {
+    let reason = format!("{}: {refusal}", file.shown);
+    let health = if refusal.is_absence() { Health::absent(&reason) } else { Health::unreadable(reason) };
+    Health { file: Some(file.shown), ..health }
 }

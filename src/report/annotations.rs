@@ -77,12 +77,9 @@ pub fn annotations(
     in_repository: impl Fn(&str) -> Option<String>,
     room: usize,
 ) -> Vec<Annotation> {
-    let level = match report.verdict {
-        Verdict::VerifiedSuccess => Level::Notice,
-        Verdict::AgentIssue | Verdict::ProcessViolation => Level::Warning,
-        Verdict::DeploymentFailure => Level::Error,
-    };
-    let mut all = vec![summary(report, level)];
+    let summary = summary(report);
+    let level = summary.level;
+    let mut all = vec![summary];
     let annotate = |level: Level, finding: &Finding| Annotation {
         level,
         title: format!("Process Integrity: {}", finding.id.id()),
@@ -99,7 +96,7 @@ pub fn annotations(
         report.findings.iter().filter(|finding| finding.id.class() != Class::Notice).collect();
     let fits = if further.len() < room { further.len() } else { room.saturating_sub(2) };
     all.extend(further.iter().take(fits).map(|finding| annotate(level, finding)));
-    if further.len() > fits && room > 1 {
+    if further.len() > fits {
         let text = format!("and {} more; the job summary and the report list all", further.len() - fits);
         all.push(Annotation::new(level, "Process Integrity", text));
     }
@@ -107,7 +104,14 @@ pub fn annotations(
     all
 }
 
-fn summary(report: &Report, level: Level) -> Annotation {
+/// The annotation of the verdict alone.
+#[must_use]
+pub fn summary(report: &Report) -> Annotation {
+    let level = match report.verdict {
+        Verdict::VerifiedSuccess => Level::Notice,
+        Verdict::AgentIssue | Verdict::ProcessViolation => Level::Warning,
+        Verdict::DeploymentFailure => Level::Error,
+    };
     let coverage = &report.coverage;
     let mut message = vec![
         format!("{}: {}", report.deployment, words::headline(report)),
