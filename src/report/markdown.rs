@@ -35,19 +35,66 @@ pub fn render(report: &Report, context: &Context) -> String {
     render_within(report, context, usize::MAX)
 }
 
-/// A part of the report, from its full form to nothing at all.
-struct Section {
-    forms: Vec<String>,
-    form: usize,
+/// The parts of the report.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Health,
+    Verdict,
+    Quote,
+    Findings,
+    Checkpoints,
+    Provenance,
+    History,
 }
 
-impl Section {
-    fn new(forms: impl IntoIterator<Item = String>) -> Self {
-        Self { forms: forms.into_iter().collect(), form: 0 }
-    }
+/// As they are read.
+const SECTIONS: [Section; 7] = [
+    Section::Health,
+    Section::Verdict,
+    Section::Quote,
+    Section::Findings,
+    Section::Checkpoints,
+    Section::Provenance,
+    Section::History,
+];
 
-    fn text(&self) -> &str {
-        self.forms.get(self.form).map_or("", String::as_str)
+/// What is shortened where room is short, worth least first. One that is named once more than it has forms is left out.
+const SHORTENED: [Section; 11] = [
+    Section::Checkpoints,
+    Section::Checkpoints,
+    Section::Findings,
+    Section::Checkpoints,
+    Section::Health,
+    Section::Findings,
+    Section::History,
+    Section::Provenance,
+    Section::Health,
+    Section::Quote,
+    Section::Verdict,
+];
+
+impl Section {
+    /// Its text after it was shortened so many times; in the end nothing at all.
+    fn render(self, shortened: usize, report: &Report, context: &Context) -> String {
+        let mut out = String::new();
+        let rows = [ROWS_SHOWN, ROWS_SHORT].get(shortened).copied();
+        match (self, rows) {
+            (Self::Health, Some(rows)) => health(report, rows, &mut out),
+            (Self::Verdict, Some(rows)) => verdict(report, context, rows, &mut out),
+            (Self::Findings, Some(rows)) => findings(report, rows, &mut out),
+            (Self::Checkpoints, _) => match shortened {
+                0 => checkpoints(report, true, ROWS_SHOWN, &mut out),
+                1 => checkpoints(report, false, ROWS_SHOWN, &mut out),
+                2 => checkpoints(report, false, ROWS_SHORT, &mut out),
+                _ => {}
+            },
+            (Self::Quote, _) if shortened == 0 => quote(report, &mut out),
+            (Self::Provenance, _) if shortened == 0 => provenance(report, context, &mut out),
+            (Self::History, _) if shortened == 0 => history(context, &mut out),
+            (Self::Health | Self::Verdict | Self::Findings, None)
+            | (Self::Quote | Self::Provenance | Self::History, _) => {}
+        }
+        out
     }
 }
 
@@ -55,44 +102,12 @@ impl Section {
 /// verdict, coverage, missing states and the link to the run stay whatever happens.
 #[must_use]
 pub fn render_within(report: &Report, context: &Context, bytes: usize) -> String {
-    let whole = |part: &dyn Fn(&mut String)| {
-        let mut out = String::new();
-        part(&mut out);
-        out
-    };
-    let (health_at, verdict_at, quote_at, findings_at, checkpoints_at, provenance_at, history_at) =
-        (0, 1, 2, 3, 4, 5, 6);
-    let mut sections = [
-        Section::new([ROWS_SHOWN, ROWS_SHORT].map(|rows| whole(&|out| health(report, rows, out)))),
-        Section::new([ROWS_SHOWN, ROWS_SHORT].map(|rows| whole(&|out| verdict(report, context, rows, out)))),
-        Section::new([whole(&|out| quote(report, out))]),
-        Section::new([ROWS_SHOWN, ROWS_SHORT].map(|rows| whole(&|out| findings(report, rows, out)))),
-        Section::new(
-            [(true, ROWS_SHOWN), (false, ROWS_SHOWN), (false, ROWS_SHORT)]
-                .map(|(diagram, rows)| whole(&|out| checkpoints(report, diagram, rows, out))),
-        ),
-        Section::new([whole(&|out| provenance(report, context, out))]),
-        Section::new([whole(&|out| history(context, out))]),
-    ];
-    // Worth least first. A section that is named once more than it has forms is left out.
-    let steps = [
-        checkpoints_at,
-        checkpoints_at,
-        findings_at,
-        checkpoints_at,
-        health_at,
-        findings_at,
-        history_at,
-        provenance_at,
-        health_at,
-        quote_at,
-        verdict_at,
-    ];
-    let mut steps = steps.into_iter();
+    let mut texts = SECTIONS.map(|section| (section, 0, section.render(0, report, context)));
+    let mut steps = SHORTENED.into_iter();
     let mut cut = false;
     loop {
         let mut out = String::from("## 🧪 Post-Deployment Validation\n\n");
-        sections.iter().for_each(|section| out.push_str(section.text()));
+        texts.iter().for_each(|(_, _, text)| out.push_str(text));
         if cut {
             match &context.run {
                 Some((run, url)) => {
@@ -115,8 +130,11 @@ pub fn render_within(report: &Report, context: &Context, bytes: usize) -> String
         if out.len() <= bytes {
             return out;
         }
-        let Some(section) = steps.next().and_then(|at| sections.get_mut(at)) else { return out };
-        section.form += 1;
+        let Some(next) = steps.next() else { return out };
+        for (section, shortened, text) in texts.iter_mut().filter(|(section, ..)| *section == next) {
+            *shortened += 1;
+            *text = section.render(*shortened, report, context);
+        }
         cut = true;
     }
 }
