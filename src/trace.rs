@@ -43,6 +43,26 @@ pub enum Proof {
     Invoked,
 }
 
+/// The label of a state's stage. It is never sorted by.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stage<'a> {
+    /// A number, such as 2.5.
+    Number(f64),
+    /// A name.
+    Name(Cow<'a, str>),
+}
+
+impl Stage<'_> {
+    /// The same, kept beyond the input.
+    #[must_use]
+    pub fn into_owned(self) -> Stage<'static> {
+        match self {
+            Self::Number(number) => Stage::Number(number),
+            Self::Name(name) => Stage::Name(Cow::Owned(name.into_owned())),
+        }
+    }
+}
+
 /// One event of a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event<'a> {
@@ -54,6 +74,8 @@ pub struct Event<'a> {
     pub unknown_word: Option<Cow<'a, str>>,
     /// When it was recorded.
     pub time: Time,
+    /// The stage of the process that it is labelled with.
+    pub stage: Option<Stage<'a>>,
     /// The run it belongs to, where it says.
     pub run: Option<Cow<'a, str>>,
     /// The deployment it belongs to, where it says.
@@ -79,6 +101,7 @@ impl<'a> Event<'a> {
             status,
             unknown_word: None,
             time: Time::Absent,
+            stage: None,
             run: None,
             deployment: None,
             actor: None,
@@ -94,6 +117,14 @@ impl<'a> Event<'a> {
     pub fn is_error(&self) -> bool {
         self.state == ERROR_STATE || self.status == Status::Error
     }
+}
+
+/// A run that is watched: it takes events, and timestamps of records that are no events.
+pub trait Watch {
+    /// Takes the next event of the run.
+    fn event(&mut self, event: &Event<'_>);
+    /// Takes the next timestamp of the run.
+    fn tick(&mut self, time: Time, place: Place);
 }
 
 /// Something that could not be read.

@@ -4,7 +4,7 @@ use fixedbitset::FixedBitSet;
 
 use crate::model::Model;
 use crate::secrets::Secrets;
-use crate::trace::{Capped, Event, Status};
+use crate::trace::{Capped, Event, Place, Status, Time, Watch};
 
 use super::clock::Clock;
 use super::record::{Again, Record};
@@ -335,6 +335,15 @@ impl<'m> Observation<'m> {
     #[must_use]
     pub fn moments(&self) -> &[Moment] {
         &self.moments
+    }
+}
+
+impl Watch for Observation<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.observe(event);
+    }
+    fn tick(&mut self, time: Time, place: Place) {
+        self.clock.tick_at(time, place);
     }
 }
 

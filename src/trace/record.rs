@@ -6,11 +6,11 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::status::{Said, Word};
-use super::{Event, Place, Proof, Time};
+use super::{Event, Place, Proof, Stage, Time};
 use crate::json::{Key, Keys};
 
 /// The keys that mean something, in groups; within a group the first that is present wins.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "state",
     "node",
     "checkpoint",
@@ -38,7 +38,8 @@ const NAMES: [&str; 28] = [
     "skill",
     "actor",
     "producer", // by whom
-    "message",
+    "message",  // in words
+    "stage",    // a label
 ];
 /// The keys that name a state.
 pub(crate) const STATE_NAMES: [&str; 5] = ["state", "node", "checkpoint", "event.name", "name"];
@@ -54,6 +55,7 @@ const DEPLOYMENT: std::ops::Range<usize> = 18..20;
 const RUN: std::ops::Range<usize> = 20..23;
 const ACTOR: std::ops::Range<usize> = 23..27;
 const MESSAGE: usize = 27;
+const STAGE: usize = 28;
 
 /// A value, as far as a record needs it. Null is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -100,6 +102,16 @@ impl<'a> Scalar<'a> {
             Self::Integer(number) => Time::of_integer(number),
             Self::Float(number) => Time::of_float(number),
             Self::Bool(_) | Self::Compound { .. } => Time::Unreadable,
+        }
+    }
+
+    fn into_stage(self) -> Option<Stage<'a>> {
+        match self {
+            #[allow(clippy::cast_precision_loss)]
+            Self::Integer(number) => Some(Stage::Number(number as f64)),
+            Self::Float(number) => Some(Stage::Number(number)),
+            Self::Text(text) if !text.is_empty() => Some(Stage::Name(text)),
+            Self::Text(_) | Self::Absent | Self::Bool(_) | Self::Compound { .. } => None,
         }
     }
 
@@ -181,6 +193,7 @@ fn event<'a>(
     let level_error =
         matches!(one(LEVEL), Some(Scalar::Text(level)) if level.trim().eq_ignore_ascii_case("error"));
     let message = one(MESSAGE);
+    let stage = one(STAGE).and_then(Scalar::into_stage);
     let Some(Scalar::Text(state)) = first(STATE) else { return None };
     if state.is_empty() {
         return None;
@@ -199,6 +212,7 @@ fn event<'a>(
         status: resolved.status,
         unknown_word: resolved.unknown_word,
         time: first(TIME).unwrap_or_default().into_time(),
+        stage,
         run: first(RUN).and_then(Scalar::into_id),
         deployment: first(DEPLOYMENT).and_then(Scalar::into_id),
         actor: first(ACTOR).and_then(Scalar::into_id),
