@@ -6,8 +6,11 @@ use std::fmt;
 use fixedbitset::FixedBitSet;
 
 pub mod built_in;
+pub mod diff;
 pub mod dominator;
 pub mod graph;
+pub mod learn;
+pub mod write;
 
 /// More states than this are refused: the order between them is kept as a square of bits.
 pub const MAX_STATES: usize = 1_024;
@@ -15,9 +18,10 @@ pub const MAX_STATES: usize = 1_024;
 /// The deployment state of a model that names none.
 pub const DEPLOYMENT_STATE: &str = "deployment_executed";
 /// The artifact states of a model that names none; the deployment state is one as well.
-const ARTIFACT_STATES: [&str; 1] = ["template_generated"];
+pub(crate) const ARTIFACT_STATES: [&str; 1] = ["template_generated"];
 /// The repeatable states of a model that names none.
-const REPEATABLE_STATES: [&str; 3] = ["template_generated", "security_gate_evaluated", "preflight_validated"];
+pub(crate) const REPEATABLE_STATES: [&str; 3] =
+    ["template_generated", "security_gate_evaluated", "preflight_validated"];
 
 /// Why a model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +112,8 @@ pub struct Model {
     /// `None`: the defaults.
     named_artifacts: Option<Vec<String>>,
     artifacts: FixedBitSet,
+    /// `None`: the defaults.
+    named_repeatable: Option<Vec<String>>,
     repeatable: FixedBitSet,
     evidence: BTreeMap<usize, Vec<String>>,
 }
@@ -165,6 +171,7 @@ impl Model {
             threshold: draft.threshold.unwrap_or(Threshold::FULL),
             named_artifacts: draft.artifacts,
             artifacts: FixedBitSet::with_capacity(names.len()),
+            named_repeatable: draft.repeatable,
             repeatable,
             evidence: evidence.collect(),
             before,
@@ -231,6 +238,16 @@ impl Model {
         self.names.get(state).map_or("", String::as_str)
     }
 
+    /// The names of the essential states, in the model's order.
+    pub fn essential_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().take(self.essential).map(String::as_str)
+    }
+
+    /// The names of the states that may happen.
+    pub fn optional_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().skip(self.essential).map(String::as_str)
+    }
+
     /// The number of a state.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<usize> {
@@ -290,6 +307,18 @@ impl Model {
     #[must_use]
     pub fn is_repeatable(&self, state: usize) -> bool {
         self.repeatable.contains(state)
+    }
+
+    /// The artifact states that the model itself names, in place of the default.
+    #[must_use]
+    pub fn named_artifacts(&self) -> Option<&[String]> {
+        self.named_artifacts.as_deref()
+    }
+
+    /// The repeatable states that the model itself names, in place of the default.
+    #[must_use]
+    pub fn named_repeatable(&self) -> Option<&[String]> {
+        self.named_repeatable.as_deref()
     }
 
     /// The deployment, where the model has one.

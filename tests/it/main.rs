@@ -13,6 +13,7 @@ mod fake;
 mod hostile;
 mod issue;
 mod laws;
+mod learn;
 mod pull_request;
 mod race;
 mod refusals;
