@@ -4,12 +4,16 @@ use std::ffi::OsString;
 
 pub mod action;
 pub mod check;
+mod choose;
 pub mod command;
 mod discover;
 mod folders;
 pub mod guard;
 pub mod job;
+mod learn;
 mod publish;
+mod source;
+mod troubles;
 
 use crate::settings;
 

@@ -20,6 +20,12 @@
 //! gives every essential state a judgement; [`findings::all`] applies every rule to the facts; [`verdict::Verdict::of`] takes
 //! the worst class. [`report::Report`] is the one view that every output reads.
 //!
+//! # The way of one lesson
+//!
+//! `app::learn` reads golden traces by the same way, each into a [`model::learn::Golden`]; [`model::learn::learn`] makes a
+//! model of them, and each trace is then checked by it, as any deployment is, before the model is written.
+//! [`report::learning::Learning`] is the view of that.
+//!
 //! # Rules of the house
 //!
 //! - The core touches no file, clock, environment, network or async. It takes bytes and gives structs; the same input gives

@@ -13,6 +13,7 @@ use crate::verdict::{Class, Finding, FindingId, Verdict};
 pub mod annotations;
 pub mod diagram;
 pub mod json;
+pub mod learning;
 pub mod markdown;
 pub mod terminal;
 pub mod words;

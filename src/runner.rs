@@ -39,6 +39,19 @@ pub fn help(text: &str, to_stderr: bool) {
     }
 }
 
+/// Writes a rendered report to standard error, where standard output is for something else.
+pub fn report_aside(rendered: &str) {
+    help(rendered, true);
+}
+
+/// Writes a file that a person named.
+///
+/// # Errors
+/// The system's.
+pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    fs::write(path, text)
+}
+
 /// Writes an annotation.
 pub fn annotate(annotation: &Annotation) {
     print(&annotation.command());

@@ -5,85 +5,15 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::evidence;
-use crate::findings::MIN_EVENTS;
-use crate::github::comment::{Mode, Run};
-use crate::github::tracking_issue::Fields;
-use crate::github::{Access, Number, Repository};
+use crate::github::comment::Run;
+use crate::github::{Access, Repository};
 use crate::message::Message;
-use crate::model::Threshold;
-use crate::secrets::{Secrets, Token};
+use crate::secrets::Secrets;
 
-/// The inputs of `action.yml`, as they arrive: one that was not set is an empty string.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-struct Raw {
-    deployment_dir: String,
-    trace_path: String,
-    model_path: String,
-    tests_path: String,
-    state_map: String,
-    deployment_state: String,
-    terminal_state: String,
-    coverage_threshold: String,
-    min_events: String,
-    evidence: String,
-    comment: String,
-    comment_key: String,
-    pr_number: String,
-    create_issue: String,
-    issue_labels: String,
-    issue_assignees: String,
-    summary: String,
-    report_path: String,
-    mask: String,
-    github_token: String,
-}
+mod inputs;
 
-/// What the step asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Inputs {
-    /// Folders or globs, one a line. Empty: found.
-    pub deployment_dir: Vec<String>,
-    /// In place of the folder's.
-    pub trace_path: Option<String>,
-    /// In place of the one that is found.
-    pub model_path: Option<String>,
-    /// In place of the folder's.
-    pub tests_path: Option<String>,
-    /// In place of the built-in map.
-    pub state_map: Option<String>,
-    /// In place of the model's.
-    pub deployment_state: Option<String>,
-    /// In place of the model's.
-    pub terminal_state: Option<String>,
-    /// In place of the model's.
-    pub coverage_threshold: Option<Threshold>,
-    /// Fewer events are suspicious.
-    pub min_events: u64,
-    /// What is asked of evidence.
-    pub evidence: evidence::Mode,
-    /// When a comment is written.
-    pub comment: Mode,
-    /// One comment a key; in place of the deployment's id.
-    pub comment_key: Option<String>,
-    /// In place of the one that is found.
-    pub pr_number: Option<Number>,
-    /// Open a tracking issue for what is not verified.
-    pub create_issue: bool,
-    /// Its labels and assignees.
-    pub issue_fields: Fields,
-    /// Write the job summary.
-    pub summary: bool,
-    /// Also write the report there.
-    pub report_path: Option<String>,
-    /// Secrets to blank out.
-    pub mask: Vec<String>,
-    /// The token, if it can be one.
-    pub github_token: Option<Token>,
-    /// There is something in its place that cannot be one.
-    pub token_is_odd: bool,
-}
+use inputs::Raw;
+pub use inputs::{Inputs, Task};
 
 /// The runner's variables that are used.
 #[derive(Debug, Default, Clone, Deserialize)]
@@ -127,6 +57,8 @@ pub struct Terminal {
     pub no_color: Option<String>,
     /// `TERM`.
     pub term: Option<String>,
+    /// `SOURCE_DATE_EPOCH` (reproducible-builds.org): seconds since 1970 that stand for now in what is written.
+    pub source_date: Option<i64>,
 }
 
 impl Terminal {
@@ -136,8 +68,16 @@ impl Terminal {
         let value = |wanted: &str| {
             environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone())
         };
-        Self { no_color: value("NO_COLOR"), term: value("TERM") }
+        Self { no_color: value("NO_COLOR"), term: value("TERM"), source_date: source_date(environment) }
     }
+}
+
+/// The time of `SOURCE_DATE_EPOCH`, if it is set to one.
+fn source_date(environment: &[(String, String)]) -> Option<i64> {
+    environment
+        .iter()
+        .find(|(name, _)| name == "SOURCE_DATE_EPOCH")
+        .and_then(|(_, value)| value.trim().parse().ok())
 }
 
 /// Everything that the environment says.
@@ -147,6 +87,8 @@ pub struct Settings {
     pub inputs: Inputs,
     /// The runner.
     pub runner: Runner,
+    /// Seconds since 1970 that stand for now in what is written.
+    pub source_date: Option<i64>,
     /// Debug logging is on: `RUNNER_DEBUG=1`.
     pub debug: bool,
     /// Inputs that could not be understood; their defaults are used.
@@ -183,7 +125,7 @@ impl Settings {
         let runner: Runner = envy::prefixed("GITHUB_").from_iter(pairs()).unwrap_or_default();
         let inputs = Inputs::read(raw, &mut warnings);
         let debug = environment.iter().any(|(name, value)| name == "RUNNER_DEBUG" && value == "1");
-        Self { inputs, runner, debug, warnings }
+        Self { inputs, runner, source_date: source_date(environment), debug, warnings }
     }
 
     /// Where the run can be seen, as name and address.
@@ -238,107 +180,11 @@ fn path(text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| PathBuf::from(text))
 }
 
-/// The label of a tracking issue, where no other is asked for.
-const DEFAULT_LABEL: &str = "process-integrity";
-
-/// A switch, in the words of YAML 1.2, as actions/toolkit takes them.
-fn flag(name: &str, value: String, default: bool, warn: &mut impl FnMut(&str, &str, &str)) -> bool {
-    match value.trim() {
-        "" => default,
-        "true" | "True" | "TRUE" => true,
-        "false" | "False" | "FALSE" => false,
-        other => {
-            warn(name, other, "true or false");
-            default
-        }
-    }
-}
-
-impl Inputs {
-    fn read(raw: Raw, warnings: &mut Vec<Message>) -> Self {
-        let mut warn = |name: &str, value: &str, expected: &str| {
-            let text = format!("the input {name} is {{}}, but should be {expected}; the default is used");
-            warnings.push(Message::new(&text, &[value]));
-        };
-        let text = |value: String| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
-        let lines = |value: &str| {
-            value.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
-        };
-        let coverage_threshold = text(raw.coverage_threshold).and_then(|value| {
-            let threshold = value.trim_end_matches('%').parse().ok().and_then(Threshold::of_percent);
-            if threshold.is_none() {
-                warn("coverage-threshold", &value, "a number from 1 to 100");
-            }
-            threshold
-        });
-        let min_events = text(raw.min_events).map_or(MIN_EVENTS, |value| {
-            value.parse().unwrap_or_else(|_| {
-                warn("min-events", &value, "a whole number");
-                MIN_EVENTS
-            })
-        });
-        let evidence = text(raw.evidence).map_or(evidence::Mode::Report, |value| {
-            evidence::Mode::of_name(&value).unwrap_or_else(|| {
-                warn("evidence", &value, "report, require or off");
-                evidence::Mode::Report
-            })
-        });
-        let comment = text(raw.comment).map_or(Mode::Always, |value| {
-            Mode::of_name(&value).unwrap_or_else(|| {
-                warn("comment", &value, "always, on-problem or never");
-                Mode::Always
-            })
-        });
-        let pr_number = text(raw.pr_number).and_then(|value| {
-            let number = value.trim_start_matches('#').parse().ok().filter(|number| *number > 0).map(Number);
-            if number.is_none() {
-                warn("pr-number", &value, "the number of a pull request");
-            }
-            number
-        });
-        let create_issue = flag("create-issue", raw.create_issue, false, &mut warn);
-        let summary = flag("summary", raw.summary, true, &mut warn);
-        let list = |value: &str| -> Vec<String> {
-            value
-                .split([',', '\n'])
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(str::to_owned)
-                .collect()
-        };
-        let labels = list(&raw.issue_labels);
-        let issue_fields = Fields {
-            labels: if labels.is_empty() { vec![DEFAULT_LABEL.to_owned()] } else { labels },
-            assignees: list(&raw.issue_assignees),
-        };
-        Self {
-            deployment_dir: lines(&raw.deployment_dir),
-            trace_path: text(raw.trace_path),
-            model_path: text(raw.model_path),
-            tests_path: text(raw.tests_path),
-            state_map: text(raw.state_map),
-            deployment_state: text(raw.deployment_state),
-            terminal_state: text(raw.terminal_state),
-            coverage_threshold,
-            min_events,
-            evidence,
-            comment,
-            comment_key: text(raw.comment_key),
-            pr_number,
-            create_issue,
-            issue_fields,
-            summary,
-            report_path: text(raw.report_path),
-            mask: lines(&raw.mask),
-            token_is_odd: !raw.github_token.trim().is_empty() && Token::of(&raw.github_token).is_none(),
-            github_token: Token::of(&raw.github_token),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence;
+    use crate::model::Threshold;
 
     fn read(pairs: &[(&str, &str)]) -> Settings {
         let pairs: Vec<(String, String)> =

@@ -11,7 +11,9 @@ use super::check::check;
 use super::folders::{FOLDERS_CAP, folders, name, needs_commit};
 use super::guard::{self, Interruption, Signals};
 use super::job::{Job, Named, Options};
+use super::learn;
 use super::publish::{self, Published};
+use super::troubles::Troubles;
 use crate::message::Message;
 use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
 use crate::report::markdown;
@@ -19,7 +21,7 @@ use crate::report::terminal::{self, Colour};
 use crate::report::{Report, json};
 use crate::runner::{self, SUMMARY_CAP, Verbosity};
 use crate::secrets::Secrets;
-use crate::settings::Settings;
+use crate::settings::{Settings, Task};
 use crate::trace::state_map::StateMap;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
@@ -42,7 +44,11 @@ pub fn run(environment: &[(String, String)]) {
         Err(error) => {
             tracing::debug!(%error, "no runtime");
             // Without threads there is no deadline, no handler and no comment, but there is still a report.
-            if guard::isolated(|| steps(&settings, None)).is_err() {
+            let all = || match settings.inputs.task {
+                Task::Check => drop(steps(&settings, None)),
+                Task::Learn => learn::step::run(&settings),
+            };
+            if guard::isolated(all).is_err() {
                 last_words(settings.output_file().as_deref(), Interruption::Panicked);
             }
             return;
@@ -64,6 +70,9 @@ async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
     let left = || end.saturating_duration_since(Instant::now());
     let signals = &mut Signals::listen();
     let own = Arc::clone(settings);
+    if settings.inputs.task == Task::Learn {
+        return guard::bounded(signals, spawn_blocking(move || learn::step::run(&own)), left()).await;
+    }
     let asks = guard::bounded(signals, spawn_blocking(move || needs_commit(&own)), left()).await?;
     let own = Arc::clone(settings);
     let files = async move { if asks { publish::files_of_commit(&own).await } else { None } };
@@ -120,20 +129,6 @@ fn last_words(output: Option<&Path>, interruption: Interruption) {
     runner::annotate(&Annotation::new(level, "Process Integrity", interruption.reason().to_owned()));
     if let Some(output) = output {
         let _ = runner::outputs(output, &[("status", interruption.reason().to_owned())]);
-    }
-}
-
-/// What went wrong so far. The first trouble is the `status` output.
-#[derive(Default)]
-pub(super) struct Troubles(Vec<Message>);
-
-impl Troubles {
-    pub(super) fn add(&mut self, template: &str, quotes: &[&str]) {
-        self.0.push(Message::new(template, quotes));
-    }
-
-    fn status(&self) -> String {
-        self.0.first().map_or_else(|| "ok".to_owned(), Message::to_string)
     }
 }
 
@@ -253,7 +248,8 @@ fn classify(
     Classified { workspace: Some(workspace), all, folders: places }
 }
 
-fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Troubles) -> StateMap {
+/// The state map that is named, else the built-in one.
+pub(super) fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Troubles) -> StateMap {
     let Some(given) = given else { return StateMap::default() };
     let read = workspace.read(&given.path).map_err(|refusal| refusal.to_string());
     match read.and_then(|bytes| StateMap::parse(&bytes).map_err(|error| error.to_string())) {

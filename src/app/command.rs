@@ -8,6 +8,7 @@ use clap::Parser;
 
 use super::check::{Checked, check};
 use super::job::{Job, Named, Options};
+use super::learn;
 use crate::cli::{Check, Cli, Command, Format};
 use crate::model::Threshold;
 use crate::report::markdown::Context;
@@ -47,6 +48,7 @@ pub fn run(arguments: &[OsString], terminal: &Terminal) -> Ending {
     };
     let result = match cli.command {
         Command::Check(arguments) => run_check(&arguments, terminal),
+        Command::Learn(arguments) => learn::command::run(&arguments, terminal),
     };
     result.unwrap_or_else(|reason| {
         runner::complain(&format!("error: {reason}"));
@@ -54,18 +56,24 @@ pub fn run(arguments: &[OsString], terminal: &Terminal) -> Ending {
     })
 }
 
-fn run_check(arguments: &Check, terminal: &Terminal) -> Result<Ending, String> {
+/// Where the command was started, and the workspace in which everything lies: a person may name any file.
+pub(super) fn places() -> Result<(PathBuf, Workspace), String> {
     let here =
         std::env::current_dir().map_err(|error| format!("the current folder cannot be told: {error}"))?;
     let everywhere =
         Workspace::new(Path::new("/")).map_err(|error| format!("the root cannot be read: {error}"))?;
+    Ok((here, everywhere))
+}
+
+fn run_check(arguments: &Check, terminal: &Terminal) -> Result<Ending, String> {
+    let (here, everywhere) = places()?;
     let options = Options {
         evidence: arguments.evidence.into(),
         min_events: arguments.min_events,
         threshold: arguments.coverage_threshold.and_then(Threshold::of_percent),
         deployment_state: arguments.deployment_state.clone(),
         terminal_state: arguments.terminal_state.clone(),
-        state_map: state_map(arguments, &here, &everywhere)?,
+        state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
         secrets: Secrets::default(),
     };
     let named = |path: &Option<PathBuf>| path.as_deref().map(|path| Named::new(path, &here));
@@ -123,8 +131,13 @@ fn run_check(arguments: &Check, terminal: &Terminal) -> Result<Ending, String> {
     Ok(if verified { Ending::Verified } else { Ending::NotVerified })
 }
 
-fn state_map(arguments: &Check, here: &Path, everywhere: &Workspace) -> Result<StateMap, String> {
-    let Some(given) = &arguments.state_map else { return Ok(StateMap::default()) };
+/// The state map that is named, else the built-in one.
+pub(super) fn state_map(
+    given: Option<&Path>,
+    here: &Path,
+    everywhere: &Workspace,
+) -> Result<StateMap, String> {
+    let Some(given) = given else { return Ok(StateMap::default()) };
     let wrong = |reason: String| format!("the state map {} cannot be used: {reason}", given.display());
     let bytes = everywhere.read(&here.join(given)).map_err(|refusal| wrong(refusal.to_string()))?;
     StateMap::parse(&bytes).map_err(|error| wrong(format!("{error}; write {{\"name\": \"state\"}}")))
@@ -132,7 +145,7 @@ fn state_map(arguments: &Check, here: &Path, everywhere: &Workspace) -> Result<S
 
 /// Beyond what nothing of a folder is read: the repository that holds its `.azure`, else the current folder if it lies in
 /// it, else the folder itself.
-fn workspace_of(folder: &Path, here: &Path) -> std::io::Result<Workspace> {
+pub(super) fn workspace_of(folder: &Path, here: &Path) -> std::io::Result<Workspace> {
     let real = folder.canonicalize()?;
     let repository = real.ancestors().find(|part| part.file_name().is_some_and(|name| name == ".azure"));
     if let Some(root) = repository.and_then(Path::parent) {

@@ -1,5 +1,7 @@
 //! What lies in a deployment folder: which file is the trace, which the results, what else is there.
 
+use std::path::Path;
+
 use super::job::{Job, Named};
 use crate::evidence::{
     self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE,
@@ -7,7 +9,7 @@ use crate::evidence::{
 use crate::health::{Health, junit, results};
 use crate::model::Model;
 use crate::trace::{Time, git_ape};
-use crate::workspace::{Refusal, TRACE_CAP};
+use crate::workspace::{Refusal, TRACE_CAP, Workspace};
 
 /// Name of the trace that an agent appends to.
 const TRACE_FILE: &str = "trace.jsonl";
@@ -202,6 +204,17 @@ pub(super) fn artifacts(job: &Job, model: &Model, evidence: &mut Evidence) {
     }
 }
 
+/// A folder is that of a deployment: its state, its metadata or its results lie in it.
+pub(super) fn is_deployment(workspace: &Workspace, folder: &Path) -> bool {
+    let has = |name: &str| workspace.has(&folder.join(name));
+    [STATE_FILE, METADATA_FILE, TESTS_FILE].into_iter().any(has)
+        || !workspace.list(folder, is_junit).is_empty()
+}
+
+fn is_junit(name: &str) -> bool {
+    name.starts_with("junit") && name.ends_with(".xml")
+}
+
 /// Reads the results: the named ones; else `tests.json`; else all `junit*.xml`.
 pub(super) fn health(job: &Job) -> Health {
     let named = job.tests.as_ref().map(|named| (named.clone(), &job.named));
@@ -227,7 +240,7 @@ pub(super) fn health(job: &Job) -> Health {
         }
     }
     let Some(folder) = &job.folder else { return Health::absent("there are no results") };
-    let names = job.workspace.list(&folder.path, |name| name.starts_with("junit") && name.ends_with(".xml"));
+    let names = job.workspace.list(&folder.path, is_junit);
     let mut files = Vec::new();
     for name in &names {
         let file = folder.join(name);

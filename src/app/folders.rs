@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::action::Troubles;
 use super::job::Named;
+use super::troubles::Troubles;
 use crate::evidence::{Document, Record, STATE_FILE};
 use crate::settings::Settings;
 use crate::trace::Time;
@@ -29,12 +29,11 @@ pub(super) fn folders(
 ) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     for line in asked {
-        let is_glob = line.contains(['*', '?', '[']) && !workspace.has(Path::new(line));
-        if !is_glob {
+        if !is_glob(workspace, line) {
             found.push(name(workspace, Path::new(line)));
             continue;
         }
-        let matches = globbed(workspace, line);
+        let matches = globbed(workspace, line, Path::is_dir);
         if matches.is_empty() {
             troubles.add("no folder matches {}", &[line]);
         }
@@ -73,17 +72,22 @@ pub(super) fn needs_commit(settings: &Settings) -> bool {
     !asked && known && workspace.is_ok_and(|workspace| deployments(&workspace).len() > 1)
 }
 
-/// The folders in the workspace that match a pattern, sorted.
-fn globbed(workspace: &Workspace, pattern: &str) -> Vec<Named> {
+/// A line is a pattern, and not the name of something that is there.
+pub(super) fn is_glob(workspace: &Workspace, line: &str) -> bool {
+    line.contains(['*', '?', '[']) && !workspace.has(Path::new(line))
+}
+
+/// What in the workspace matches a pattern and is wanted, sorted.
+pub(super) fn globbed(workspace: &Workspace, pattern: &str, wanted: impl Fn(&Path) -> bool) -> Vec<Named> {
     let root = glob::Pattern::escape(&workspace.root().to_string_lossy());
     let pattern = pattern.strip_prefix(&*workspace.root().to_string_lossy()).unwrap_or(pattern);
     let Ok(paths) = glob::glob(&format!("{root}/{}", pattern.trim_start_matches('/'))) else {
         return Vec::new();
     };
-    let inside = paths.flatten().filter(|path| workspace.resolve(path).is_ok_and(|real| real.is_dir()));
-    let mut folders: Vec<PathBuf> = inside.take(FOLDERS_CAP + 1).collect();
-    folders.sort();
-    folders.iter().map(|folder| name(workspace, folder)).collect()
+    let inside = paths.flatten().filter(|path| workspace.resolve(path).is_ok_and(|real| wanted(&real)));
+    let mut found: Vec<PathBuf> = inside.take(FOLDERS_CAP + 1).collect();
+    found.sort();
+    found.iter().map(|path| name(workspace, path)).collect()
 }
 
 /// When a deployment was recorded: the time in its `state.json`.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Report;
 use crate::escape;
+use crate::model::write::number;
 use crate::verdict::Finding;
 
 /// The schema of the report.
@@ -81,19 +82,6 @@ struct TracePart<'a> {
     digest: Option<&'a str>,
     events: u64,
     unreadable: u64,
-}
-
-/// A threshold as a number: whole where it is.
-fn number(percent: f64) -> serde_json::Number {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let whole = percent as u64;
-    #[allow(clippy::float_cmp)]
-    let is_whole = percent.trunc() == percent;
-    if is_whole {
-        whole.into()
-    } else {
-        serde_json::Number::from_f64(percent).unwrap_or_else(|| whole.into())
-    }
 }
 
 fn finding(finding: &Finding) -> FindingPart<'_> {

@@ -140,7 +140,7 @@ pub fn render_within(report: &Report, context: &Context, bytes: usize) -> String
 }
 
 /// A message in Markdown, its quotations as code spans. `cell` escapes pipes as well.
-fn message(message: &Message, cell: bool) -> String {
+pub(super) fn message(message: &Message, cell: bool) -> String {
     let parts = message.parts().iter().map(|part| match part {
         Part::Say(text) => text.clone(),
         Part::Quote(text) if cell => markdown_cell_code(&cut(text, QUOTE_SHOWN)),
@@ -179,7 +179,7 @@ fn health(report: &Report, rows: usize, out: &mut String) {
 }
 
 /// The row that says how many were not shown.
-fn more(count: usize, rows: usize, columns: usize, out: &mut String) {
+pub(super) fn more(count: usize, rows: usize, columns: usize, out: &mut String) {
     if count > rows {
         let _ = writeln!(out, "| … and {} more |{}", count - rows, " |".repeat(columns - 1));
     }
@@ -236,7 +236,8 @@ fn quote(report: &Report, out: &mut String) {
     out.push('\n');
 }
 
-fn folded(title: &str, out: &mut String, body: impl FnOnce(&mut String)) {
+/// A part that is folded away.
+pub(super) fn folded(title: &str, out: &mut String, body: impl FnOnce(&mut String)) {
     let _ = writeln!(out, "<details>\n<summary>{title}</summary>\n");
     body(out);
     out.push_str("\n</details>\n\n");

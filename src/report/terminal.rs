@@ -19,26 +19,35 @@ pub enum Colour {
 /// Findings and checks that are shown in full.
 const SHOWN: usize = 30;
 
-const GREEN: &str = "\u{1b}[32m";
-const YELLOW: &str = "\u{1b}[33m";
-const RED: &str = "\u{1b}[31m";
-const DIM: &str = "\u{1b}[2m";
-const BOLD: &str = "\u{1b}[1m";
+pub(super) const GREEN: &str = "\u{1b}[32m";
+pub(super) const YELLOW: &str = "\u{1b}[33m";
+pub(super) const RED: &str = "\u{1b}[31m";
+pub(super) const DIM: &str = "\u{1b}[2m";
+pub(super) const BOLD: &str = "\u{1b}[1m";
 
-struct Paper {
+/// What is printed, line by line.
+pub(super) struct Paper {
     out: String,
     colour: Colour,
 }
 
 impl Paper {
-    fn paint(&self, style: &str, text: &str) -> String {
+    pub(super) fn new(colour: Colour) -> Self {
+        Self { out: String::new(), colour }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+
+    pub(super) fn paint(&self, style: &str, text: &str) -> String {
         match self.colour {
             Colour::On => format!("{style}{text}\u{1b}[0m"),
             Colour::Off => text.to_owned(),
         }
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
@@ -47,13 +56,13 @@ impl Paper {
 /// The whole report.
 #[must_use]
 pub fn render(report: &Report, colour: Colour) -> String {
-    let mut paper = Paper { out: String::new(), colour };
+    let mut paper = Paper::new(colour);
     head(report, &mut paper);
     health(report, &mut paper);
     picture(report, &mut paper);
     findings(report, &mut paper);
     foot(report, &mut paper);
-    paper.out
+    paper.finish()
 }
 
 /// How good or bad a verdict is, as a colour.

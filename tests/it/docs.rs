@@ -27,7 +27,7 @@ fn pages() -> Vec<PathBuf> {
 }
 
 /// The page with a part of it replaced; compared, or written where that is asked for.
-fn same(page: &Path, before: &str, after: &str) {
+pub(crate) fn same(page: &Path, before: &str, after: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(page, after).unwrap();
     }
@@ -48,7 +48,8 @@ fn the_examples_are_what_the_program_prints() {
             assert!(opening.starts_with("```"), "{}: {opening}", page.display());
             let (_, rest) =
                 format!("\n{rest}").split_once("\n```").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-            let output = program().arg("check").args(arguments.split(' ')).output().unwrap();
+            let command = if arguments.starts_with("learn ") { None } else { Some("check") };
+            let output = program().args(command).args(arguments.split(' ')).output().unwrap();
             let shown = stdout(&output);
             assert!(!shown.contains("\n```"), "the output would end its own block");
             out.push_str(&format!(
@@ -157,7 +158,7 @@ fn the_tables_of_the_readme_are_those_of_the_action() {
 
 #[test]
 fn the_action_declares_what_the_program_reads_and_writes() {
-    let settings = std::fs::read_to_string(root().join("src/settings.rs")).unwrap();
+    let settings = std::fs::read_to_string(root().join("src/settings/inputs.rs")).unwrap();
     let raw = settings.split("struct Raw {").nth(1).unwrap().split('}').next().unwrap();
     let mut read: Vec<String> = raw
         .lines()
@@ -168,7 +169,9 @@ fn the_action_declares_what_the_program_reads_and_writes() {
     read.sort();
     inputs.sort();
     assert_eq!(read, inputs);
-    let action = std::fs::read_to_string(root().join("src/app/action.rs")).unwrap();
+    let written = ["src/app/action.rs", "src/app/learn/step.rs"];
+    let action: String =
+        written.iter().map(|file| std::fs::read_to_string(root().join(file)).unwrap()).collect();
     for (name, _, _) in declared("outputs") {
         assert!(action.contains(&format!("(\"{name}\", ")), "{name} is never written");
     }

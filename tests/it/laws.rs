@@ -76,6 +76,11 @@ fn answer(model: &Model, bytes: &[u8], health: &Health) -> Answer {
     }
 }
 
+/// The verdict on a healthy deployment that went this way.
+pub(crate) fn verdict_of(model: &Model, words: &[&str]) -> Verdict {
+    answer(model, lines(&events(words)).as_bytes(), &healthy()).verdict
+}
+
 fn of(words: &[&str]) -> Answer {
     answer(&built_in::checklist().unwrap(), lines(&events(words)).as_bytes(), &healthy())
 }

@@ -1,0 +1,267 @@
+//! Learning a model from golden traces: read them, learn, check each by its own model and by the model of the others.
+
+use std::path::Path;
+
+pub(super) mod command;
+pub(super) mod step;
+
+use super::check::{self, check_by};
+use super::discover;
+use super::job::{Job, Named, Options};
+use crate::evidence::Claim;
+use crate::findings::TraceFacts;
+use crate::health::HealthStatus;
+use crate::message::Message;
+use crate::model::Model;
+use crate::model::diff::diff;
+use crate::model::learn::doubts::{self, About, Flaw, Warning};
+use crate::model::learn::{Golden, Learned, Wishes, learn};
+use crate::model::write::{Origin, write};
+use crate::report::Report;
+use crate::report::learning::{GoldenRow, Learning};
+use crate::verdict::{Class, Finding, FindingId};
+use crate::workspace::Workspace;
+
+/// Golden traces of one lesson. "From two to ten" is the rule; the leave-one-out table reads each of them again.
+pub(super) const GOLDENS_CAP: usize = 100;
+
+/// A model that is there already.
+pub(super) struct Existing {
+    /// Its file, as it is shown.
+    pub(super) name: String,
+    pub(super) model: Model,
+    /// What it says of how it came about.
+    pub(super) origin: Origin,
+}
+
+/// A golden trace that is to be read.
+pub(super) struct Example {
+    /// As it was given.
+    name: String,
+    job: Job,
+}
+
+/// What is to be learned.
+pub(super) struct Request {
+    /// Folders and files.
+    pub(super) examples: Vec<Example>,
+    /// Names of those that are used in spite of their problems.
+    pub(super) accept: Vec<String>,
+    /// The model that is refined.
+    pub(super) base: Option<Existing>,
+    /// The model that the learned one is compared with, where none is refined.
+    pub(super) before: Option<Existing>,
+    pub(super) wishes: Wishes,
+    /// When, in RFC 3339.
+    pub(super) at: String,
+}
+
+/// A lesson.
+pub(super) struct Lesson {
+    pub(super) learning: Learning,
+    /// The model's file.
+    pub(super) file: String,
+}
+
+/// One golden trace that was read.
+struct Read<'a> {
+    job: &'a Job,
+    name: &'a str,
+    golden: Golden,
+    trace: TraceFacts,
+}
+
+/// A golden trace: a deployment folder, or a file. A file that is the trace of a deployment folder stands for that
+/// deployment, so that its health and its artifacts count.
+pub(super) fn example(given: Named, workspace: Workspace, named: Workspace) -> Example {
+    Example { name: given.shown.clone(), job: job(given, workspace, named) }
+}
+
+fn job(given: Named, workspace: Workspace, named: Workspace) -> Job {
+    let bare = Job { workspace, named, folder: None, trace: None, model: None, tests: None };
+    if given.path.is_dir() {
+        return Job { folder: Some(given), ..bare };
+    }
+    let alone = Job { trace: Some(given.clone()), ..bare.clone() };
+    let up = |path: &Path| path.parent().map(Path::to_owned);
+    let folder = up(&given.path).and_then(|folder| {
+        let in_traces = folder.file_name().is_some_and(|name| name == discover::TRACES_FOLDER);
+        if in_traces { up(&folder) } else { Some(folder) }
+    });
+    let Some(folder) = folder.filter(|folder| discover::is_deployment(&bare.named, folder)) else {
+        return alone;
+    };
+    let shown = up(Path::new(&given.shown)).unwrap_or_default();
+    let shown = if folder.file_name() == shown.file_name() { shown } else { up(&shown).unwrap_or_default() };
+    let shown = shown.to_string_lossy().into_owned();
+    let own = Job { folder: Some(Named { shown, path: folder }), ..bare };
+    let real = |path: &Path| own.named.resolve(path).ok();
+    let chosen = discover::traces(&own).chosen.and_then(|chosen| real(&chosen.path));
+    if chosen.is_some() && chosen == real(&given.path) { own } else { alone }
+}
+
+/// Learns. The same traces give the same lesson, in whatever order they come.
+///
+/// # Errors
+/// A trace cannot be read at all, or nothing can be learned from them.
+pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Message> {
+    let base = request.base.as_ref().map(|existing| &existing.model);
+    let deployment = request.wishes.deployment(base);
+    let mut read = Vec::new();
+    for example in &request.examples {
+        read.push(observe(example, options, deployment)?);
+    }
+    read.sort_by(|a, b| (a.name, &a.trace.digest).cmp(&(b.name, &b.trace.digest)));
+    let goldens: Vec<&Golden> = read.iter().map(|one| &one.golden).collect();
+    let learned = learn(&goldens, base, &request.wishes)?;
+    let mut rows = Vec::new();
+    for (at, one) in read.iter().enumerate() {
+        let report = judge(one, options, &learned.model)?;
+        let mut problems = problems(&report, one);
+        problems.extend(flaws(&goldens, at, base, &request.wishes, one, &problems));
+        problems.sort_by_key(|problem| problem.id);
+        // What is no good example raises no false alarm.
+        let left_out = match problems.is_empty() {
+            true => leave_out(&goldens, at, request, options, one)?,
+            false => None,
+        };
+        rows.push(GoldenRow {
+            name: options.secrets.blank(one.name),
+            digest: one.trace.digest.clone(),
+            format: one.trace.format,
+            events: one.golden.events(),
+            health: one.job.folder.as_ref().map(|_| report.health),
+            accepted: !problems.is_empty() && request.accept.iter().any(|name| is_named(one, name)),
+            problems,
+            left_out,
+        });
+    }
+    let abouts = read.iter().map(|one| About {
+        name: one.name,
+        format: one.trace.format,
+        digest: one.trace.digest.as_deref(),
+        golden: &one.golden,
+    });
+    let mut warnings = doubts::warnings(&abouts.collect::<Vec<_>>(), base, &learned);
+    warnings.extend(health_unknown(&rows));
+    let before = request.base.as_ref().or(request.before.as_ref());
+    let changes = before.map(|existing| (existing.name.clone(), diff(&existing.model, &learned.model)));
+    let file = write(&learned.model, &origin(request, &read, &learned));
+    Ok(Lesson { learning: Learning::new(rows, &learned, warnings, changes, &options.secrets), file })
+}
+
+fn observe<'a>(
+    Example { name, job }: &'a Example,
+    options: &'a Options,
+    deployment: &str,
+) -> Result<Read<'a>, Message> {
+    let mut opened = check::open(job, options);
+    let golden = opened.source.watch(|| Golden::new(deployment), &mut opened.trace);
+    if opened.trace.format.is_none() {
+        let reason = opened.trace.absent.clone().unwrap_or_else(|| "there is no trace in it".to_owned());
+        return Err(Message::new("the golden trace {} cannot be read: {}", &[name, &reason]));
+    }
+    Ok(Read { job, name, golden, trace: opened.trace })
+}
+
+fn judge(one: &Read<'_>, options: &Options, model: &Model) -> Result<Report, Message> {
+    let checked = check_by(one.job, options, model);
+    checked
+        .map(|checked| checked.report)
+        .map_err(|error| Message::new("{}: {}", &[one.name, &error.to_string()]))
+}
+
+/// What a check by its own model holds against a golden trace. That nothing is known of its health is not held against it.
+fn problems(report: &Report, one: &Read<'_>) -> Vec<Finding> {
+    let counts =
+        |finding: &&Finding| finding.id.class() != Class::Notice && finding.id != FindingId::HealthUnknown;
+    let mut found: Vec<Finding> = report.findings.iter().filter(counts).cloned().collect();
+    if report.claim == Claim::Failed && !found.iter().any(|finding| finding.id == FindingId::DeploymentFailed)
+    {
+        let message = Message::new("the run says of itself that it failed", &[]);
+        found.push(finding(FindingId::DeploymentFailed, message, one));
+    }
+    found
+}
+
+fn finding(id: FindingId, message: Message, one: &Read<'_>) -> Finding {
+    let hint = "Take another run, or accept this one by its name.";
+    Finding::new(id, message, hint).file(one.trace.file.as_deref())
+}
+
+fn flaws(
+    goldens: &[&Golden],
+    at: usize,
+    base: Option<&Model>,
+    wishes: &Wishes,
+    one: &Read<'_>,
+    known: &[Finding],
+) -> Vec<Finding> {
+    let told = |id: FindingId, state: Option<&str>| {
+        known.iter().any(|finding| finding.id == id && (state.is_none() || finding.state.as_deref() == state))
+    };
+    let found = doubts::flaws(goldens, at, base, wishes).into_iter().filter_map(|flaw| match flaw {
+        Flaw::EndedEarly(message) => {
+            let id = FindingId::IncompleteWorkflow;
+            (!told(id, None)).then(|| finding(id, message, one))
+        }
+        Flaw::Failed { state, place, message } => {
+            let id = FindingId::StateFailed;
+            (!told(id, Some(&state))).then(|| finding(id, message, one).state(&state).at(Some(place)))
+        }
+    });
+    found.collect()
+}
+
+/// A good trace by the model of the others: what that finds is a false alarm.
+fn leave_out(
+    goldens: &[&Golden],
+    at: usize,
+    request: &Request,
+    options: &Options,
+    one: &Read<'_>,
+) -> Result<Option<Result<Vec<Finding>, Message>>, Message> {
+    if goldens.len() < 2 {
+        return Ok(None);
+    }
+    let others: Vec<&Golden> =
+        goldens.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, golden)| *golden).collect();
+    let base = request.base.as_ref().map(|existing| &existing.model);
+    let learned = match learn(&others, base, &request.wishes) {
+        Ok(learned) => learned,
+        Err(reason) => return Ok(Some(Err(reason))),
+    };
+    let report = judge(one, options, &learned.model)?;
+    Ok(Some(Ok(problems(&report, one))))
+}
+
+/// A trace is accepted by its path, its file name, or the name of its folder.
+fn is_named(one: &Read<'_>, name: &str) -> bool {
+    let shown = Path::new(one.name);
+    let file = shown.file_name().is_some_and(|file| file == name);
+    let real = one.job.folder.as_ref().and_then(|folder| folder.path.file_name());
+    one.name == name || shown == Path::new(name) || file || real.is_some_and(|folder| folder == name)
+}
+
+fn origin(request: &Request, read: &[Read<'_>], learned: &Learned) -> Origin {
+    let mut from = request.base.as_ref().map(|existing| existing.origin.from.clone()).unwrap_or_default();
+    for one in read {
+        let digest = one.trace.digest.clone().unwrap_or_default();
+        from.retain(|(name, _)| name != one.name);
+        from.push((one.name.to_owned(), digest));
+    }
+    let mut labels = request.base.as_ref().map(|existing| existing.origin.labels.clone()).unwrap_or_default();
+    labels.extend(learned.labels.clone());
+    Origin { from, at: request.at.clone(), labels }
+}
+
+/// Deployments of whose health nothing is known.
+fn health_unknown(rows: &[GoldenRow]) -> Option<Warning> {
+    let unknown = rows.iter().filter(|golden| golden.health == Some(HealthStatus::NotTested));
+    let names: Vec<&str> = unknown.map(|golden| golden.name.as_str()).collect();
+    let message = doubts::some(
+        "nothing is known of the health of {}: nobody can tell whether it was a good run",
+        &names,
+    );
+    (!names.is_empty()).then_some(Warning { grave: false, message })
+}

@@ -1,0 +1,115 @@
+//! `process-integrity learn`.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{Existing, GOLDENS_CAP, Request, example, lesson};
+use crate::app::choose;
+use crate::app::command::{Ending, places, state_map, workspace_of};
+use crate::app::job::{Named, Options};
+use crate::cli::{Learn, LearnFormat};
+use crate::evidence::Mode;
+use crate::model::Threshold;
+use crate::model::diff::diff;
+use crate::model::learn::Wishes;
+use crate::model::write::Origin;
+use crate::report::learning::{json, markdown, terminal as text};
+use crate::report::terminal::Colour;
+use crate::runner;
+use crate::secrets::Secrets;
+use crate::settings::Terminal;
+use crate::workspace::Workspace;
+
+/// Learns, or compares two models.
+pub(in crate::app) fn run(arguments: &Learn, terminal: &Terminal) -> Result<Ending, String> {
+    let (here, everywhere) = places()?;
+    let existing = |given: &Path| existing(&everywhere, &Named::new(given, &here));
+    let colour = runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref());
+    if let Some([old, new]) = arguments.diff.as_deref() {
+        let changes = diff(&existing(old)?.model, &existing(new)?.model);
+        runner::print(&match arguments.format {
+            LearnFormat::Text => text::render_changes(&changes, colour),
+            LearnFormat::Markdown => markdown::render_changes(&changes),
+            LearnFormat::Json => json::render_changes(&changes),
+        });
+        return Ok(if changes.is_empty() { Ending::Verified } else { Ending::NotVerified });
+    }
+    if arguments.traces.len() > GOLDENS_CAP {
+        let count = arguments.traces.len();
+        return Err(format!(
+            "{count} golden traces are too many; choose the best of them, two to ten will do"
+        ));
+    }
+    let options = Options {
+        evidence: Mode::Report,
+        min_events: arguments.min_events,
+        state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
+        secrets: Secrets::default(),
+        ..Options::default()
+    };
+    let mut examples = Vec::new();
+    for given in &arguments.traces {
+        let named = Named::new(given, &here);
+        let folder = if named.path.is_dir() { named.path.as_path() } else { Path::new("/") };
+        let workspace = workspace_of(folder, &here)
+            .map_err(|error| format!("{} cannot be read: {error}; check its permissions", given.display()))?;
+        examples.push(example(named, workspace, everywhere.clone()));
+    }
+    let request = Request {
+        examples,
+        accept: arguments.accept.clone(),
+        base: arguments.update.as_deref().map(existing).transpose()?,
+        before: None,
+        wishes: Wishes {
+            threshold: arguments.threshold.and_then(Threshold::of_percent),
+            deployment: arguments.deployment_state.clone(),
+            terminal: arguments.terminal_state.clone(),
+        },
+        at: arguments.generated_at.clone().unwrap_or_else(|| now(terminal.source_date)),
+    };
+    let lesson = lesson(&request, &options).map_err(|message| message.to_string())?;
+    let refused = lesson.learning.is_refused();
+    let report = |colour| match arguments.format {
+        LearnFormat::Text => text::render(&lesson.learning, colour),
+        LearnFormat::Markdown => markdown::render(&lesson.learning),
+        LearnFormat::Json => json::render(&lesson.learning),
+    };
+    match &arguments.output {
+        Some(path) => {
+            if !refused {
+                runner::write_file(&here.join(path), &lesson.file).map_err(|error| {
+                    format!("the model cannot be written to {}: {error}; name another file", path.display())
+                })?;
+            }
+            runner::print(&report(colour));
+        }
+        None => {
+            runner::report_aside(&report(Colour::Off));
+            if !refused {
+                runner::print(&lesson.file);
+            }
+        }
+    }
+    Ok(if refused { Ending::NotVerified } else { Ending::Verified })
+}
+
+/// A model's file, of either format.
+pub(in crate::app) fn existing(workspace: &Workspace, file: &Named) -> Result<Existing, String> {
+    let wrong = |reason: String| format!("the model {} cannot be used: {reason}", file.shown);
+    let bytes = workspace.read(&file.path).map_err(|refusal| wrong(refusal.to_string()))?;
+    let parsed = choose::parse(&bytes).map_err(|error| wrong(error.to_string()))?;
+    Ok(Existing { name: file.shown.clone(), model: parsed.model, origin: Origin::read(&bytes) })
+}
+
+/// The time that stands in what is written, in RFC 3339.
+pub(in crate::app) fn now(source_date: Option<i64>) -> String {
+    let clock = || {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .and_then(|since| i64::try_from(since.as_secs()).ok())
+    };
+    let seconds = source_date.or_else(clock).unwrap_or_default();
+    let time = chrono::DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

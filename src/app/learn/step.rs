@@ -1,0 +1,194 @@
+//! The action in mode `learn`: the model goes into the workspace, the report into log and summary. What becomes of the file
+//! is for the workflow to say, such as a pull request.
+
+use std::path::Path;
+
+use super::command::{existing, now};
+use super::{Example, Existing, GOLDENS_CAP, Lesson, Request, example, lesson};
+use crate::app::action::state_map;
+use crate::app::choose::BASELINE;
+use crate::app::folders::{globbed, is_glob, name};
+use crate::app::guard;
+use crate::app::job::Options;
+use crate::app::troubles::Troubles;
+use crate::message::Message;
+use crate::model::learn::Wishes;
+use crate::report::annotations::{Annotation, Level};
+use crate::report::learning::{Learning, json, markdown, terminal};
+use crate::report::terminal::Colour;
+use crate::runner;
+use crate::settings::Settings;
+use crate::workspace::Workspace;
+
+const TITLE: &str = "Process Integrity: model";
+/// Warnings that are annotations: the runner keeps ten of a type. The report has all.
+const WARNINGS_SHOWN: usize = 8;
+
+/// What a step came to.
+#[derive(Default)]
+struct Done {
+    path: String,
+    changed: bool,
+    learning: Option<Learning>,
+}
+
+/// Runs the step. Whatever happens is an annotation and the `status` output.
+pub(in crate::app) fn run(settings: &Settings) {
+    let mut troubles = Troubles(settings.warnings.clone());
+    let done = guard::isolated(|| learn(settings, &mut troubles)).unwrap_or_else(|interruption| {
+        troubles.add(interruption.reason(), &[]);
+        Done::default()
+    });
+    let secrets = settings.secrets();
+    let blank = |message: &Message| message.clone().map_quotes(|text| secrets.blank(text));
+    let mut troubles = Troubles(troubles.0.iter().map(blank).collect());
+    if let Some(learning) = &done.learning {
+        let _ = guard::isolated(|| runner::print(&terminal::render(learning, Colour::Off)));
+        if settings.inputs.summary
+            && let Some(file) = settings.summary_file()
+            && let Ok(text) = guard::isolated(|| markdown::render(learning))
+            && let Err(error) = runner::summary(&file, &text)
+        {
+            troubles.add(&format!("the job summary cannot be written: {}", error.kind()), &[]);
+        }
+        let warnings = learning.warnings.iter().take(WARNINGS_SHOWN);
+        for warning in warnings {
+            let level = if warning.grave { Level::Error } else { Level::Warning };
+            runner::annotate(&Annotation::new(level, TITLE, warning.message.to_string()));
+        }
+    }
+    for trouble in &troubles.0 {
+        runner::annotate(&Annotation::new(Level::Warning, TITLE, trouble.to_string()));
+    }
+    let values = [
+        ("model-path", done.path),
+        ("model-changed", done.changed.to_string()),
+        ("status", troubles.status()),
+    ];
+    if let Some(file) = settings.output_file() {
+        let _ = runner::outputs(&file, &values);
+    }
+}
+
+fn learn(settings: &Settings, troubles: &mut Troubles) -> Done {
+    let inputs = &settings.inputs;
+    let workspace = match Workspace::new(Path::new(&settings.runner.workspace)) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            troubles
+                .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
+            return Done::default();
+        }
+    };
+    let map = inputs.state_map.as_deref().map(|path| name(&workspace, Path::new(path)));
+    let options = Options {
+        min_events: inputs.min_events,
+        state_map: state_map(&workspace, map, troubles),
+        secrets: settings.secrets(),
+        ..Options::default()
+    };
+    let path = inputs.model_path.as_deref().unwrap_or(BASELINE);
+    let before = before(&workspace, path, troubles);
+    let request = Request {
+        examples: examples(&workspace, &inputs.golden_traces, troubles),
+        accept: inputs.golden_accept.clone(),
+        base: None,
+        before,
+        wishes: Wishes {
+            threshold: inputs.coverage_threshold,
+            deployment: inputs.deployment_state.clone(),
+            terminal: inputs.terminal_state.clone(),
+        },
+        at: now(settings.source_date),
+    };
+    if request.examples.is_empty() {
+        troubles.add("there is nothing to learn from: name two to ten runs in golden-traces", &[]);
+        return Done::default();
+    }
+    match lesson(&request, &options) {
+        Ok(lesson) => finish(settings, &workspace, path, request.before.is_some(), lesson, troubles),
+        Err(message) => {
+            troubles.0.push(message);
+            Done::default()
+        }
+    }
+}
+
+fn finish(
+    settings: &Settings,
+    workspace: &Workspace,
+    path: &str,
+    existed: bool,
+    lesson: Lesson,
+    troubles: &mut Troubles,
+) -> Done {
+    let Lesson { learning, file } = lesson;
+    if let Some(report) = &settings.inputs.report_path
+        && let Err(error) = runner::write_inside(workspace, Path::new(report), &json::render(&learning))
+    {
+        troubles.add("the report cannot be written to {}: {}", &[report, &error.to_string()]);
+    }
+    let refused: Vec<&str> = learning
+        .goldens
+        .iter()
+        .filter(|golden| golden.is_refused())
+        .map(|golden| golden.name.as_str())
+        .collect();
+    if let Some(first) = refused.first() {
+        let more = match refused.len() {
+            1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        let text = format!(
+            "no model was written: {{}}{more} is no good example; leave it out, or name it in golden-accept"
+        );
+        troubles.add(&text, &[first]);
+        return Done { learning: Some(learning), ..Done::default() };
+    }
+    // A new time alone is no reason for a pull request.
+    let changed = !existed || learning.changes.as_ref().is_none_or(|(_, changes)| !changes.is_empty());
+    if changed && let Err(error) = runner::write_inside(workspace, Path::new(path), &file) {
+        troubles.add("the model cannot be written to {}: {}", &[path, &error.to_string()]);
+        return Done { learning: Some(learning), ..Done::default() };
+    }
+    Done { path: path.to_owned(), changed, learning: Some(learning) }
+}
+
+/// The model that is there already, to tell what changes.
+fn before(workspace: &Workspace, path: &str, troubles: &mut Troubles) -> Option<Existing> {
+    let file = name(workspace, Path::new(path));
+    if !workspace.has(&file.path) {
+        return None;
+    }
+    match existing(workspace, &file) {
+        Ok(existing) => Some(existing),
+        Err(reason) => {
+            troubles.add("the model that is there is not compared with: {}", &[&reason]);
+            None
+        }
+    }
+}
+
+/// The files and folders that are asked for.
+fn examples(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) -> Vec<Example> {
+    let mut found = Vec::new();
+    for line in asked {
+        if !is_glob(workspace, line) {
+            found.push(name(workspace, Path::new(line)));
+            continue;
+        }
+        let matches = globbed(workspace, line, |_| true);
+        if matches.is_empty() {
+            troubles.add("no trace matches {}", &[line]);
+        }
+        found.extend(matches);
+    }
+    found.sort_by(|a, b| a.shown.cmp(&b.shown));
+    found.dedup();
+    if found.len() > GOLDENS_CAP {
+        let count = found.len();
+        troubles.add(&format!("{count} golden traces are too many; the first {GOLDENS_CAP} are used"), &[]);
+        found.truncate(GOLDENS_CAP);
+    }
+    found.into_iter().map(|named| example(named, workspace.clone(), workspace.clone())).collect()
+}

@@ -1,0 +1,142 @@
+//! The trace of a job: its format is recognised, and it is read as often as it takes.
+
+use std::io::{BufRead, Read};
+
+use super::discover;
+use super::job::{Job, Named, Options};
+use crate::findings::TraceFacts;
+use crate::trace::git_ape::{self, Execution};
+use crate::trace::run::{Admission, Pick, RunFilter};
+use crate::trace::{Event, Reading, TraceFormat, Watch, copilot, jsonl, otlp, sniff};
+use crate::workspace::{Stream, TRACE_CAP};
+
+/// A trace that is to be read.
+pub(super) enum Source<'a> {
+    None,
+    /// A document that was read already, since it says which graph it is bound to.
+    Document(Box<Execution>),
+    /// A stream of events, read for a given model.
+    Stream {
+        job: &'a Job,
+        file: Named,
+        format: TraceFormat,
+        options: &'a Options,
+    },
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn open(
+        job: &'a Job,
+        chosen: Option<Named>,
+        options: &'a Options,
+        trace: &mut TraceFacts,
+    ) -> Self {
+        let Some(file) = chosen else { return Self::None };
+        let Some(mut input) = open(job, &file) else {
+            trace.absent = Some(format!("{}: it cannot be opened", file.shown));
+            return Self::None;
+        };
+        trace.file = Some(file.shown.clone());
+        let traces = job.folder.as_ref().map(|folder| folder.join(discover::TRACES_FOLDER).path);
+        let in_traces = traces.is_some_and(|traces| file.path.parent() == Some(traces.as_path()));
+        let head = input.fill_buf().unwrap_or_default();
+        let format = match sniff::sniff(head) {
+            // What lies in git-ape's own folder is one document, whatever stands on a line of it.
+            Some(TraceFormat::GitApeJsonl) | None if in_traces && job.trace.is_none() => {
+                TraceFormat::GitApeV1
+            }
+            Some(format) => format,
+            // A file whose content tells nothing is what its name says.
+            None if job.trace.is_some() => TraceFormat::GitApeJsonl,
+            None if file.shown.ends_with(discover::OTLP_ENDING) => TraceFormat::Otlp,
+            None if file.shown.ends_with(discover::EVENTS_FILE) => TraceFormat::CopilotEvents,
+            None => TraceFormat::GitApeJsonl,
+        };
+        trace.format = Some(format);
+        if format != TraceFormat::GitApeV1 {
+            return Self::Stream { job, file, format, options };
+        }
+        let execution = git_ape::read(&mut input);
+        trace.digest = Some(input.into_inner().finish());
+        trace.outcome.clone_from(&execution.outcome);
+        trace.reading = execution.reading.clone();
+        Self::Document(Box::new(execution))
+    }
+
+    /// The document, of a format that is one.
+    pub(super) fn execution(&self) -> Option<&Execution> {
+        match self {
+            Self::Document(execution) => Some(execution),
+            Self::None | Self::Stream { .. } => None,
+        }
+    }
+
+    /// Watches the run that is judged: the last one of the file.
+    pub(super) fn watch<W: Watch>(&mut self, fresh: impl Fn() -> W, trace: &mut TraceFacts) -> W {
+        match self {
+            Self::None => fresh(),
+            Self::Document(execution) => {
+                let mut watch = fresh();
+                for entry in &execution.entries {
+                    watch.tick(entry.time, entry.place);
+                    if let Some(event) = entry.event() {
+                        watch.event(&event);
+                    }
+                }
+                trace.all_events = execution.entries.len() as u64;
+                watch
+            }
+            Self::Stream { job, file, format, options } => {
+                let first = read_run(job, file, *format, options, fresh(), Pick::First, trace);
+                let Some((watched, last)) = first else { return fresh() };
+                let Some(last) = last else { return watched };
+                // The last run is another than the first: only now is its id known.
+                let mut again = TraceFacts { deployment: trace.deployment.clone(), ..TraceFacts::default() };
+                let second = read_run(job, file, *format, options, fresh(), Pick::Run(last), &mut again);
+                second.map_or(watched, |(watched, _)| watched)
+            }
+        }
+    }
+}
+
+fn open(job: &Job, file: &Named) -> Option<Stream> {
+    let scope = if job.trace.as_ref() == Some(file) { &job.named } else { &job.workspace };
+    scope.stream(&file.path).ok()
+}
+
+/// Reads a file once, watching one run of it. Gives the run that must be judged instead, if it is another one.
+fn read_run<W: Watch>(
+    job: &Job,
+    file: &Named,
+    format: TraceFormat,
+    options: &Options,
+    mut watch: W,
+    pick: Pick,
+    trace: &mut TraceFacts,
+) -> Option<(W, Option<String>)> {
+    let mut input = open(job, file)?;
+    let mut filter = RunFilter::new(trace.deployment.clone(), pick);
+    let mut all = 0;
+    let mut sink = |event: Event<'_>| {
+        all += 1;
+        if filter.admit(&event) == Admission::Judged {
+            watch.tick(event.time, event.place);
+            watch.event(&event);
+        }
+    };
+    // A file that grows while it is read is read to the cap only.
+    let mut capped = (&mut input).take(TRACE_CAP);
+    trace.reading = match format {
+        TraceFormat::GitApeJsonl => jsonl::read(&mut capped, &mut sink),
+        TraceFormat::Otlp => otlp::read(&mut capped, &options.state_map, &mut sink),
+        TraceFormat::CopilotEvents => copilot::read(&mut capped, &options.state_map, &mut sink),
+        TraceFormat::GitApeV1 => Reading::default(),
+    };
+    trace.all_events = all;
+    trace.digest = Some(input.into_inner().finish());
+    trace.runs = filter.runs();
+    let (count, first) = filter.foreign();
+    trace.foreign = (count, first.cloned());
+    let last = filter.last().map(str::to_owned);
+    Some((watch, last))
+}
