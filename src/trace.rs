@@ -127,6 +127,15 @@ pub trait Watch {
     fn tick(&mut self, time: Time, place: Place);
 }
 
+impl<W: Watch> Watch for Vec<W> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.iter_mut().for_each(|watch| watch.event(event));
+    }
+    fn tick(&mut self, time: Time, place: Place) {
+        self.iter_mut().for_each(|watch| watch.tick(time, place));
+    }
+}
+
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {

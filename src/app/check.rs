@@ -1,8 +1,9 @@
 //! One deployment: read everything, choose the model, judge, report.
 
+use super::choose::{self, Chosen};
+use super::discover;
 use super::job::{Job, Options};
 use super::source::Source;
-use super::{choose, discover};
 use crate::conformance::{self, Observation, sequence};
 use crate::evidence::Evidence;
 use crate::findings::{self, Facts, TraceFacts};
@@ -24,15 +25,24 @@ pub struct Checked {
 /// # Errors
 /// The models that come with the product cannot be read: the binary is broken.
 pub fn check(job: &Job, options: &Options) -> Result<Checked, ModelError> {
-    judge(job, options, None)
+    let opened = open(job, options);
+    let mut chosen = choose::choose(job, opened.source.execution())?;
+    let warnings = override_model(&mut chosen.model, options);
+    // One model, one report.
+    let report = judge(opened, job, options, &[chosen]).pop();
+    let none = || ModelError { pointer: String::new(), reason: "there is no report".to_owned() };
+    report.map(|report| Checked { report, warnings }).ok_or_else(none)
 }
 
-/// The same by a model that is given, in place of the one that would be found.
+/// The reports on one deployment by models that are given, in place of the one that would be found. The trace is read once.
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_by(job: &Job, options: &Options, model: &Model) -> Result<Checked, ModelError> {
-    judge(job, options, Some(model))
+pub fn check_by(job: &Job, options: &Options, models: &[&Model]) -> Result<Vec<Report>, ModelError> {
+    let opened = open(job, options);
+    let chosen = models.iter().map(|model| choose::given(model, job, opened.source.execution()));
+    let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
+    Ok(judge(opened, job, options, &chosen))
 }
 
 /// What lies in a job's folder, and its trace, ready to be read.
@@ -57,44 +67,43 @@ pub(super) fn open<'a>(job: &'a Job, options: &'a Options) -> Opened<'a> {
     Opened { evidence, trace, source }
 }
 
-fn judge(job: &Job, options: &Options, given: Option<&Model>) -> Result<Checked, ModelError> {
-    let Opened { mut evidence, mut trace, mut source } = open(job, options);
-    let chosen = match given {
-        Some(model) => choose::given(model, job, source.execution())?,
-        None => choose::choose(job, source.execution())?,
-    };
-    let mut model = chosen.model;
-    let warnings = override_model(&mut model, options);
-    discover::artifacts(job, &model, &mut evidence);
-    let observation = source.watch(|| Observation::new(&model, &options.secrets), &mut trace);
-    let sequence = match (source.execution(), &chosen.graph) {
-        (Some(execution), Some((graph, digest))) if execution.whole => {
-            Some(sequence::check(execution, graph, digest.as_deref()))
-        }
-        _ => None,
-    };
-    let conformance = conformance::judge(&observation);
+fn judge(opened: Opened<'_>, job: &Job, options: &Options, all: &[Chosen]) -> Vec<Report> {
+    let Opened { evidence, mut trace, mut source } = opened;
+    let observe =
+        || all.iter().map(|chosen| Observation::new(&chosen.model, &options.secrets)).collect::<Vec<_>>();
+    let observations = source.watch(observe, &mut trace);
     let health = discover::health(job);
-    if !health.checks.is_empty() || health.failed.is_some() {
-        // Results are the artifact of the tests, whatever their file is called.
-        evidence.present.insert(discover::TESTS_FILE.to_owned());
-    }
-    let facts = Facts {
-        observation: &observation,
-        conformance: &conformance,
-        sequence: sequence.as_ref(),
-        trace: &trace,
-        health: &health,
-        evidence: &evidence,
-        folder: job.folder.as_ref().map_or("", |folder| folder.shown.as_str()),
-        model_problem: chosen.problem.as_ref(),
-        min_events: options.min_events,
-    };
-    let findings = findings::all(&facts);
     let name = trace.deployment.clone().or_else(|| job.trace.as_ref().map(|trace| trace.shown.clone()));
     let name = name.unwrap_or_else(|| "(no deployment)".to_owned());
-    let report = Report::new(&name, &facts, findings, chosen.used, &options.secrets);
-    Ok(Checked { report, warnings })
+    let report = |(observation, chosen): (&Observation<'_>, &Chosen)| {
+        let sequence = match (source.execution(), &chosen.graph) {
+            (Some(execution), Some((graph, digest))) if execution.whole => {
+                Some(sequence::check(execution, graph, digest.as_deref()))
+            }
+            _ => None,
+        };
+        let mut evidence = evidence.clone();
+        discover::artifacts(job, &chosen.model, &mut evidence);
+        if !health.checks.is_empty() || health.failed.is_some() {
+            // Results are the artifact of the tests, whatever their file is called.
+            evidence.present.insert(discover::TESTS_FILE.to_owned());
+        }
+        let conformance = conformance::judge(observation);
+        let facts = Facts {
+            observation,
+            conformance: &conformance,
+            sequence: sequence.as_ref(),
+            trace: &trace,
+            health: &health,
+            evidence: &evidence,
+            folder: job.folder.as_ref().map_or("", |folder| folder.shown.as_str()),
+            model_problem: chosen.problem.as_ref(),
+            min_events: options.min_events,
+        };
+        let findings = findings::all(&facts);
+        Report::new(&name, &facts, findings, chosen.used.clone(), &options.secrets)
+    };
+    observations.iter().zip(all).map(report).collect()
 }
 
 /// The deployment that a folder is of: what its files say, else its name.

@@ -116,15 +116,17 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
     let learned = learn(&goldens, base, &request.wishes)?;
     let mut rows = Vec::new();
     for (at, one) in read.iter().enumerate() {
-        let report = judge(one, options, &learned.model)?;
-        let mut problems = problems(&report, one);
+        let others = others(&goldens, at, request);
+        let reports = judge(one, options, &learned.model, &others)?;
+        let Some(report) = reports.first() else { continue };
+        let mut problems = problems(report, one);
         problems.extend(flaws(&goldens, at, base, &request.wishes, one, &problems));
         problems.sort_by_key(|problem| problem.id);
         // What is no good example raises no false alarm.
-        let left_out = match problems.is_empty() {
-            true => leave_out(&goldens, at, request, options, one)?,
-            false => None,
-        };
+        let left_out = others.filter(|_| problems.is_empty()).map(|others| match (others, reports.get(1)) {
+            (Err(reason), _) => Err(reason),
+            (Ok(_), report) => Ok(report.map(|report| self::problems(report, one)).unwrap_or_default()),
+        });
         rows.push(GoldenRow {
             name: options.secrets.blank(one.name),
             digest: one.trace.digest.clone(),
@@ -164,10 +166,24 @@ fn observe<'a>(
     Ok(Read { job, name, golden, trace: opened.trace })
 }
 
-fn judge(one: &Read<'_>, options: &Options, model: &Model) -> Result<Report, Message> {
-    let checked = check_by(one.job, options, model);
-    checked
-        .map(|checked| checked.report)
+/// The model of the others, or why they have none. `None`: there are no others.
+fn others(goldens: &[&Golden], at: usize, request: &Request) -> Option<Result<Learned, Message>> {
+    let others = goldens.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, golden)| *golden);
+    let others: Vec<&Golden> = others.collect();
+    let base = request.base.as_ref().map(|existing| &existing.model);
+    (!others.is_empty()).then(|| learn(&others, base, &request.wishes))
+}
+
+/// The report by its own model and, where there is one, by the model of the others.
+fn judge(
+    one: &Read<'_>,
+    options: &Options,
+    own: &Model,
+    others: &Option<Result<Learned, Message>>,
+) -> Result<Vec<Report>, Message> {
+    let others = others.as_ref().and_then(|others| others.as_ref().ok()).map(|learned| &learned.model);
+    let models: Vec<&Model> = [own].into_iter().chain(others).collect();
+    check_by(one.job, options, &models)
         .map_err(|error| Message::new("{}: {}", &[one.name, &error.to_string()]))
 }
 
@@ -211,28 +227,6 @@ fn flaws(
         }
     });
     found.collect()
-}
-
-/// A good trace by the model of the others: what that finds is a false alarm.
-fn leave_out(
-    goldens: &[&Golden],
-    at: usize,
-    request: &Request,
-    options: &Options,
-    one: &Read<'_>,
-) -> Result<Option<Result<Vec<Finding>, Message>>, Message> {
-    if goldens.len() < 2 {
-        return Ok(None);
-    }
-    let others: Vec<&Golden> =
-        goldens.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, golden)| *golden).collect();
-    let base = request.base.as_ref().map(|existing| &existing.model);
-    let learned = match learn(&others, base, &request.wishes) {
-        Ok(learned) => learned,
-        Err(reason) => return Ok(Some(Err(reason))),
-    };
-    let report = judge(one, options, &learned.model)?;
-    Ok(Some(Ok(problems(&report, one))))
 }
 
 /// A trace is accepted by its path, its file name, or the name of its folder.
