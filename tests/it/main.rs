@@ -21,5 +21,6 @@ mod race;
 mod refusals;
 mod retries;
 mod rules;
+mod schemas;
 mod step;
 mod support;
