@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use process_integrity::health::{HealthStatus, results};
 use process_integrity::model::{built_in, dominator};
 use process_integrity::trace::jsonl;
 use process_integrity::trace::state_map::StateMap;
@@ -115,4 +116,38 @@ fn a_state_map_is_valid_where_the_reader_takes_it() {
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(schema.is_valid(&value), StateMap::parse(text.as_bytes()).is_ok(), "{text}");
     }
+}
+
+#[test]
+fn results_are_valid_where_they_can_be_read() {
+    let schema = validator("results.v1.schema.json");
+    let results = files(|name| name == "tests.json");
+    let read = results.iter().filter_map(|path| String::from_utf8(std::fs::read(path).unwrap()).ok());
+    let written = [
+        "5",
+        "true",
+        r#""a""#,
+        "null",
+        "[]",
+        "[5]",
+        "{}",
+        r#"{"resources":5}"#,
+        r#"{"resources":[5]}"#,
+        r#"{"resources":null,"tests":[{}]}"#,
+        r#"{"tests":[[]]}"#,
+        r#"{"endpoints":5}"#,
+        r#"{"endpoints":["a"]}"#,
+        r#"{"endpoints":[5]}"#,
+        r#"{"tests":[],"summary":5}"#,
+        r#"[{"resources":[{"resource":"a","status":"pass"}]},{"summary":{}}]"#,
+    ];
+    let mut unreadable = 0;
+    for text in read.chain(written.map(str::to_owned)) {
+        let Ok(value) = serde_json::from_str::<Value>(&text) else { continue };
+        let health = results::read(text.as_bytes());
+        let readable = health.status != HealthStatus::Unreadable;
+        assert_eq!(schema.is_valid(&value), readable, "{text}: {health:?}");
+        unreadable += usize::from(!readable);
+    }
+    assert!(unreadable >= 8, "{unreadable}");
 }
