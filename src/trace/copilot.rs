@@ -13,7 +13,7 @@ use crate::json;
 pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
     let mut passed_over = 0;
     let mut reading =
-        jsonl::each_line(input, &mut |_, text, place, reading| match json::parse(text.as_bytes()) {
+        jsonl::each_line(input, &mut |text, place, reading| match json::parse(text.as_bytes()) {
             Ok(record @ Value::Object(_)) if json::text(&record, "type").is_some() => {
                 match event(&record, states, place) {
                     Some(event) => sink(event),

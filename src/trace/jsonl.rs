@@ -4,18 +4,18 @@ use std::io::BufRead;
 
 use serde_json::error::Category;
 
-use super::lines::{Line, Lines};
+use super::lines::{self, Line, Stopped};
 use super::{Damage, Event, Place, Reading, record, recover};
 use crate::json;
 
 /// Reads a file to its end, whatever is in it, and hands each event on.
 pub fn read(input: impl BufRead, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
-    each_line(input, &mut |line, text, place, reading| match record::read(text, place) {
+    each_line(input, &mut |text, place, reading| match record::read(text, place) {
         Ok(event) => sink(event),
         Err(error) => {
             let mut recovered = 0;
             for range in recover::records(text) {
-                let at = Place { line: line.number, offset: place.offset + range.start as u64 };
+                let at = Place { offset: place.offset + range.start as u64, ..place };
                 if let Some(Ok(event)) = text.get(range).map(|text| record::read(text, at)) {
                     recovered += 1;
                     sink(event);
@@ -33,7 +33,7 @@ pub fn read(input: impl BufRead, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
                     (reason, 1) => format!("{reason}; one whole record on the line was recovered"),
                     (reason, n) => format!("{reason}; {n} whole records on the line were recovered"),
                 };
-                Damage { place: Place { line: line.number, offset: place.offset + at as u64 }, reason }
+                Damage { place: Place { offset: place.offset + at as u64, ..place }, reason }
             });
         }
     })
@@ -41,61 +41,53 @@ pub fn read(input: impl BufRead, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
 
 /// Splits a file into lines of text and hands on those that hold anything. What a line cannot be read for, other than
 /// its JSON, is reported here.
-pub(super) fn each_line(
-    input: impl BufRead,
-    each: &mut dyn FnMut(&Line, &str, Place, &mut Reading),
-) -> Reading {
+pub(super) fn each_line(input: impl BufRead, each: &mut dyn FnMut(&str, Place, &mut Reading)) -> Reading {
     let mut reading = Reading::default();
-    let mut lines = Lines::new(input);
-    loop {
-        let line = match lines.next() {
-            Ok(Some(line)) => line,
-            Ok(None) => return reading,
-            Err(error) => {
-                let (line, offset) = lines.position();
-                let reason = format!("the file could not be read any further: {}", error.kind());
-                reading.damage.push(Damage { place: Place { line, offset }, reason });
-                return reading;
+    let end = lines::each(input, &mut |line| read_line(line, each, &mut reading));
+    if let Err(Stopped { line, offset, error }) = end {
+        let reason = format!("the file could not be read any further: {}", error.kind());
+        reading.damage.push(Damage { place: Place { line, offset }, reason });
+    }
+    reading
+}
+
+fn read_line(line: &Line<'_>, each: &mut dyn FnMut(&str, Place, &mut Reading), reading: &mut Reading) {
+    let mut place = Place { line: line.number, offset: line.text_offset() };
+    let mut bytes = line.text;
+    if line.number == 1
+        && line.leading_nuls == 0
+        && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
+    {
+        bytes = rest;
+        place.offset += 3;
+    }
+    let nuls = if bytes.is_empty() {
+        (line.leading_nuls > 0 && !line.last).then_some(line.offset)
+    } else if line.leading_nuls > 0 {
+        Some(line.offset)
+    } else {
+        (line.trailing_nuls > 0 && !line.last).then_some(place.offset + bytes.len() as u64)
+    };
+    let refuse = |reading: &mut Reading, offset: u64, reason: &str| {
+        let place = Place { line: line.number, offset };
+        reading.damage.push_with(|| Damage { place, reason: reason.to_owned() });
+    };
+    if line.too_long {
+        return refuse(reading, line.offset, "the line is longer than 16 MiB");
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => {
+            let before = reading.damage.count();
+            if text.bytes().any(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
+                each(text, place, reading);
             }
-        };
-        let mut place = Place { line: line.number, offset: line.text_offset() };
-        let mut bytes = line.text.as_slice();
-        if line.number == 1
-            && line.leading_nuls == 0
-            && let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf")
-        {
-            bytes = rest;
-            place.offset += 3;
+            // One finding a line: what the parse said of it is the better reason.
+            if let (Some(offset), true) = (nuls, reading.damage.count() == before) {
+                refuse(reading, offset, "NUL bytes; a write was lost here");
+            }
         }
-        let nuls = if bytes.is_empty() {
-            (line.leading_nuls > 0 && !line.last).then_some(line.offset)
-        } else if line.leading_nuls > 0 {
-            Some(line.offset)
-        } else {
-            (line.trailing_nuls > 0 && !line.last).then_some(place.offset + bytes.len() as u64)
-        };
-        let refuse = |reading: &mut Reading, offset: u64, reason: &str| {
-            let place = Place { line: line.number, offset };
-            reading.damage.push_with(|| Damage { place, reason: reason.to_owned() });
-        };
-        if line.too_long {
-            refuse(&mut reading, line.offset, "the line is longer than 16 MiB");
-            continue;
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => {
-                let before = reading.damage.count();
-                if text.bytes().any(|b| !matches!(b, b' ' | b'\t' | b'\r')) {
-                    each(line, text, place, &mut reading);
-                }
-                // One finding a line: what the parse said of it is the better reason.
-                if let (Some(offset), true) = (nuls, reading.damage.count() == before) {
-                    refuse(&mut reading, offset, "NUL bytes; a write was lost here");
-                }
-            }
-            Err(error) => {
-                refuse(&mut reading, place.offset + error.valid_up_to() as u64, "bytes that are not UTF-8");
-            }
+        Err(error) => {
+            refuse(reading, place.offset + error.valid_up_to() as u64, "bytes that are not UTF-8");
         }
     }
 }

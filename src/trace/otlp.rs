@@ -58,7 +58,7 @@ pub fn read(mut input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Eve
 }
 
 fn lines(input: impl BufRead, states: &StateMap, spans: &mut Vec<Span>) -> Reading {
-    jsonl::each_line(input, &mut |_, text, place, reading| match json::parse(text.as_bytes()) {
+    jsonl::each_line(input, &mut |text, place, reading| match json::parse(text.as_bytes()) {
         Ok(export @ Value::Object(_)) => collect(&export, states, place, spans, &mut reading.damage),
         Ok(_) => reading.damage.push_with(|| Damage { place, reason: "the line holds no object".to_owned() }),
         Err(error) => reading.damage.push_with(|| {
