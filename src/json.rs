@@ -90,7 +90,8 @@ pub(crate) fn duplicate<E: de::Error>(key: &str) -> E {
 #[derive(Default)]
 pub(crate) struct Keys<'de> {
     few: Vec<Cow<'de, str>>,
-    many: HashSet<Cow<'de, str>>,
+    /// Made when it is needed: most objects have few keys.
+    many: Option<HashSet<Cow<'de, str>>>,
 }
 
 impl<'de> Keys<'de> {
@@ -102,14 +103,16 @@ impl<'de> Keys<'de> {
     /// # Errors
     /// The object has it already.
     pub(crate) fn insert<E: de::Error>(&mut self, key: Cow<'de, str>) -> Result<(), E> {
-        let fresh = if self.few.len() < Self::FEW {
-            let fresh = !self.few.contains(&key);
-            self.few.push(key.clone());
-            fresh
+        let many = self.many.as_ref();
+        if self.few.contains(&key) || many.is_some_and(|many| many.contains(&key)) {
+            return Err(duplicate(&key));
+        }
+        if self.few.len() < Self::FEW {
+            self.few.push(key);
         } else {
-            !self.few.contains(&key) && self.many.insert(key.clone())
-        };
-        if fresh { Ok(()) } else { Err(duplicate(&key)) }
+            self.many.get_or_insert_default().insert(key);
+        }
+        Ok(())
     }
 }
 

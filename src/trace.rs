@@ -18,6 +18,7 @@ pub mod sniff;
 pub mod state_map;
 pub mod status;
 pub mod time;
+mod value;
 
 pub use status::Status;
 pub use time::Time;

@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
-use super::record::Checked;
+use super::value::Skimmed;
 use super::{Damage, Event, Place, Reading, Status, Time};
 use crate::json::{self, Key, Strict};
 
@@ -219,7 +219,7 @@ impl<'de> Visitor<'de> for Document<'_> {
             } else if FIELDS.contains(&&*key) {
                 fields.next_value_seed(Strict)?
             } else {
-                fields.next_value_seed(Checked)?;
+                fields.next_value_seed(Skimmed)?;
                 Value::Null
             };
             if known.insert(key.to_string(), value).is_some() {

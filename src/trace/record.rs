@@ -1,129 +1,136 @@
 //! One JSON record of `trace.jsonl` as an event: key aliases, and a full check of everything else in it.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::status::{Said, Word};
-use super::{Event, Place, Proof, Stage, Time};
-use crate::json::{Key, Keys};
+use super::status::Said;
+use super::value::{Checked, Scalar, Skimmed};
+use super::{Event, Place, Proof};
+use crate::json::{self, Key, Keys};
 
-/// The keys that mean something, in groups; within a group the first that is present wins.
-const NAMES: [&str; 29] = [
-    "state",
-    "node",
-    "checkpoint",
-    "event.name",
-    "name", // which state
-    "status",
-    "outcome",
-    "result",
-    "success",
-    "level", // what became of it
-    "timestamp",
-    "ts",
-    "time",
-    "recordedAt",
-    "recorded_at",
-    "at", // when
-    "action",
-    "phase", // what was done
-    "deployment_id",
-    "deploymentId", // of which deployment
-    "run_id",
-    "runId",
-    "invocationId", // of which run
-    "agent",
-    "skill",
-    "actor",
-    "producer", // by whom
-    "message",  // in words
-    "stage",    // a label
-];
 /// The keys that name a state.
 pub(crate) const STATE_NAMES: [&str; 5] = ["state", "node", "checkpoint", "event.name", "name"];
-const STATE: std::ops::Range<usize> = 0..STATE_NAMES.len();
-const STATUS: usize = 5;
-const OUTCOME: usize = 6;
-const RESULT: usize = 7;
-const SUCCESS: usize = 8;
-const LEVEL: usize = 9;
-const TIME: std::ops::Range<usize> = 10..16;
-const ACTION: std::ops::Range<usize> = 16..18;
-const DEPLOYMENT: std::ops::Range<usize> = 18..20;
-const RUN: std::ops::Range<usize> = 20..23;
-const ACTOR: std::ops::Range<usize> = 23..27;
-const MESSAGE: usize = 27;
-const STAGE: usize = 28;
 
-/// A value, as far as a record needs it. Null is absent.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Scalar<'a> {
-    #[default]
-    Absent,
-    Bool(bool),
-    Integer(i128),
-    Float(f64),
-    Text(Cow<'a, str>),
-    /// An array or object, and whether it holds anything.
-    Compound {
-        empty: bool,
-    },
+/// The value of a meaning: of the keys that bear it the first that is present wins, wherever it stands in the record.
+#[derive(Debug, Default)]
+struct Field<'a> {
+    value: Scalar<'a>,
+    /// The place of the value's key among the keys of this meaning.
+    rank: u8,
+    /// The keys of this meaning that were seen, a bit each.
+    seen: u8,
 }
 
-impl<'a> Scalar<'a> {
-    fn is_present(&self) -> bool {
-        !matches!(self, Self::Absent)
+impl<'a> Field<'a> {
+    /// Notes a key. False if it was there already.
+    fn note(&mut self, rank: u8) -> bool {
+        let bit = 1 << rank;
+        let fresh = self.seen & bit == 0;
+        self.seen |= bit;
+        fresh
     }
 
-    fn into_word(self) -> Option<Word<'a>> {
-        match self {
-            Self::Absent => None,
-            Self::Bool(value) => Some(Word::Bool(value)),
-            Self::Text(text) => Some(Word::Text(text)),
-            Self::Integer(_) | Self::Float(_) | Self::Compound { .. } => Some(Word::Other),
+    fn offer(&mut self, rank: u8, value: Scalar<'a>) {
+        if value.is_present() && (!self.value.is_present() || rank < self.rank) {
+            self.rank = rank;
+            self.value = value;
         }
     }
+}
 
-    /// A name or an id: a number is as good as its digits.
-    fn into_id(self) -> Option<Cow<'a, str>> {
-        match self {
-            Self::Text(text) if !text.is_empty() => Some(text),
-            Self::Integer(number) => Some(Cow::Owned(number.to_string())),
-            Self::Text(_) | Self::Absent | Self::Bool(_) | Self::Float(_) | Self::Compound { .. } => None,
-        }
+/// What a record says, by meaning.
+#[derive(Debug, Default)]
+struct Fields<'a> {
+    state: Field<'a>,
+    status: Field<'a>,
+    outcome: Field<'a>,
+    result: Field<'a>,
+    success: Field<'a>,
+    level: Field<'a>,
+    time: Field<'a>,
+    action: Field<'a>,
+    deployment: Field<'a>,
+    run: Field<'a>,
+    actor: Field<'a>,
+    message: Field<'a>,
+    stage: Field<'a>,
+    error: Field<'a>,
+    details: Field<'a>,
+}
+
+impl<'a> Fields<'a> {
+    /// The field of a key that means something, and the key's rank among those that mean the same.
+    fn of(&mut self, key: &str) -> Option<(&mut Field<'a>, u8)> {
+        Some(match key {
+            "state" => (&mut self.state, 0),
+            "node" => (&mut self.state, 1),
+            "checkpoint" => (&mut self.state, 2),
+            "event.name" => (&mut self.state, 3),
+            "name" => (&mut self.state, 4),
+            "status" => (&mut self.status, 0),
+            "outcome" => (&mut self.outcome, 0),
+            "result" => (&mut self.result, 0),
+            "success" => (&mut self.success, 0),
+            "level" => (&mut self.level, 0),
+            "timestamp" => (&mut self.time, 0),
+            "ts" => (&mut self.time, 1),
+            "time" => (&mut self.time, 2),
+            "recordedAt" => (&mut self.time, 3),
+            "recorded_at" => (&mut self.time, 4),
+            "at" => (&mut self.time, 5),
+            "action" => (&mut self.action, 0),
+            "phase" => (&mut self.action, 1),
+            "deployment_id" => (&mut self.deployment, 0),
+            "deploymentId" => (&mut self.deployment, 1),
+            "run_id" => (&mut self.run, 0),
+            "runId" => (&mut self.run, 1),
+            "invocationId" => (&mut self.run, 2),
+            "agent" => (&mut self.actor, 0),
+            "skill" => (&mut self.actor, 1),
+            "actor" => (&mut self.actor, 2),
+            "producer" => (&mut self.actor, 3),
+            "message" => (&mut self.message, 0),
+            "stage" => (&mut self.stage, 0),
+            "error" => (&mut self.error, 0),
+            "details" => (&mut self.details, 0),
+            _ => return None,
+        })
     }
 
-    fn into_time(self) -> Time {
-        match self {
-            Self::Absent => Time::Absent,
-            Self::Text(text) => Time::of_text(&text),
-            Self::Integer(number) => Time::of_integer(number),
-            Self::Float(number) => Time::of_float(number),
-            Self::Bool(_) | Self::Compound { .. } => Time::Unreadable,
-        }
+    fn names_a_state(&self) -> bool {
+        matches!(&self.state.value, Scalar::Text(state) if !state.is_empty())
     }
 
-    fn into_stage(self) -> Option<Stage<'a>> {
-        match self {
-            #[allow(clippy::cast_precision_loss)]
-            Self::Integer(number) => Some(Stage::Number(number as f64)),
-            Self::Float(number) => Some(Stage::Number(number)),
-            Self::Text(text) if !text.is_empty() => Some(Stage::Name(text)),
-            Self::Text(_) | Self::Absent | Self::Bool(_) | Self::Compound { .. } => None,
-        }
-    }
-
-    fn says_something(&self) -> bool {
-        match self {
-            Self::Absent => false,
-            Self::Bool(value) => *value,
-            Self::Integer(number) => *number != 0,
-            Self::Float(number) => *number != 0.0,
-            Self::Text(text) => !text.is_empty(),
-            Self::Compound { empty } => !empty,
-        }
+    /// The event; `None` where no state is named.
+    fn event(self, place: Place) -> Option<Event<'a>> {
+        let state = self.state.value.into_text()?;
+        let level_error =
+            matches!(&self.level.value, Scalar::Text(level) if level.trim().eq_ignore_ascii_case("error"));
+        let said = Said {
+            words: [self.status.value.into_word(), self.outcome.value.into_word()],
+            result: self.result.value.into_word(),
+            success: self.success.value.into_word(),
+            level_error,
+            action: self.action.value.into_word(),
+            error_text: self.error.value.says_something(),
+        };
+        let resolved = said.resolve();
+        let texts = [self.message.value, self.error.value, self.details.value];
+        Some(Event {
+            state,
+            status: resolved.status,
+            unknown_word: resolved.unknown_word,
+            time: self.time.value.into_time(),
+            stage: self.stage.value.into_stage(),
+            run: self.run.value.into_id(),
+            deployment: self.deployment.value.into_id(),
+            actor: self.actor.value.into_id(),
+            message: texts.into_iter().find_map(Scalar::into_text),
+            proof: if resolved.invoked { Proof::Invoked } else { Proof::Ended },
+            overridden: resolved.overridden,
+            place,
+        })
     }
 }
 
@@ -133,155 +140,51 @@ impl<'a> Scalar<'a> {
 /// `serde_json`'s, also for a duplicate key at any depth; a record without a state says so.
 pub(crate) fn read(text: &str, place: Place) -> Result<Event<'_>, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let event = Record { place }.deserialize(&mut json)?;
+    let mut fields = Fields::default();
+    Record(&mut fields).deserialize(&mut json)?;
     json.end()?;
-    Ok(event)
+    fields.event(place).ok_or_else(no_state)
 }
 
-struct Record {
-    place: Place,
+fn no_state<E: de::Error>() -> E {
+    E::custom("no state in the record")
 }
 
-impl<'de> DeserializeSeed<'de> for Record {
-    type Value = Event<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Event<'de>, D::Error> {
+/// Fills the fields where they are: a record is large, and moving it out of each layer of the parser is dear.
+struct Record<'f, 'de>(&'f mut Fields<'de>);
+
+impl<'de> DeserializeSeed<'de> for Record<'_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Record {
-    type Value = Event<'de>;
+impl<'de> Visitor<'de> for Record<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Event<'de>, A::Error> {
-        let mut fields: [Scalar<'de>; NAMES.len()] = Default::default();
-        let (mut error, mut details) = (Scalar::Absent, Scalar::Absent);
-        let mut keys = Keys::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let mut others = Keys::default();
         while let Some(Key(key)) = entries.next_key()? {
-            let slot = match &*key {
-                "error" => Some(&mut error),
-                "details" => Some(&mut details),
-                name => NAMES.iter().position(|known| *known == name).and_then(|at| fields.get_mut(at)),
-            };
-            keys.insert(key)?;
-            let value = entries.next_value_seed(Checked)?;
-            if let Some(slot) = slot {
-                *slot = value;
+            match self.0.of(&key) {
+                Some((field, rank)) => {
+                    if !field.note(rank) {
+                        return Err(json::duplicate(&key));
+                    }
+                    field.offer(rank, entries.next_value_seed(Checked)?);
+                }
+                None => {
+                    others.insert(key)?;
+                    entries.next_value_seed(Skimmed)?;
+                }
             }
         }
-        event(fields, error, details, self.place).ok_or_else(|| de::Error::custom("no state in the record"))
-    }
-}
-
-fn event<'a>(
-    mut fields: [Scalar<'a>; NAMES.len()],
-    error: Scalar<'a>,
-    details: Scalar<'a>,
-    place: Place,
-) -> Option<Event<'a>> {
-    let mut first = |range: std::ops::Range<usize>| {
-        let group = fields.get_mut(range)?;
-        group.iter_mut().find(|value| value.is_present()).map(std::mem::take)
-    };
-    let mut one = |at: usize| first(at..at + 1);
-    let words = [one(STATUS), one(OUTCOME)];
-    let result = one(RESULT).and_then(Scalar::into_word);
-    let success = one(SUCCESS).and_then(Scalar::into_word);
-    let level_error =
-        matches!(one(LEVEL), Some(Scalar::Text(level)) if level.trim().eq_ignore_ascii_case("error"));
-    let message = one(MESSAGE);
-    let stage = one(STAGE).and_then(Scalar::into_stage);
-    let Some(Scalar::Text(state)) = first(STATE) else { return None };
-    if state.is_empty() {
-        return None;
-    }
-    let said = Said {
-        words: words.into_iter().flatten().filter_map(Scalar::into_word).collect(),
-        result,
-        success,
-        level_error,
-        action: first(ACTION).and_then(Scalar::into_word),
-        error_text: error.says_something(),
-    };
-    let resolved = said.resolve();
-    let words = [message.unwrap_or_default(), error, details];
-    Some(Event {
-        status: resolved.status,
-        unknown_word: resolved.unknown_word,
-        time: first(TIME).unwrap_or_default().into_time(),
-        stage,
-        run: first(RUN).and_then(Scalar::into_id),
-        deployment: first(DEPLOYMENT).and_then(Scalar::into_id),
-        actor: first(ACTOR).and_then(Scalar::into_id),
-        message: words.into_iter().find_map(|text| match text {
-            Scalar::Text(text) => Some(text),
-            Scalar::Absent
-            | Scalar::Bool(_)
-            | Scalar::Integer(_)
-            | Scalar::Float(_)
-            | Scalar::Compound { .. } => None,
-        }),
-        proof: if resolved.invoked { Proof::Invoked } else { Proof::Ended },
-        overridden: resolved.overridden,
-        ..Event::new(state, resolved.status, place)
-    })
-}
-
-/// Reads any value, keeps it if it is a scalar, and refuses duplicate keys below it.
-pub(crate) struct Checked;
-
-impl<'de> DeserializeSeed<'de> for Checked {
-    type Value = Scalar<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Scalar<'de>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Checked {
-    type Value = Scalar<'de>;
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Scalar::Absent)
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Scalar::Bool(value))
-    }
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Scalar::Integer(value.into()))
-    }
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Scalar::Integer(value.into()))
-    }
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Scalar::Float(value))
-    }
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-        Ok(Scalar::Text(Cow::Borrowed(value)))
-    }
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Scalar::Text(Cow::Owned(value.to_owned())))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut empty = true;
-        while items.next_element_seed(Checked)?.is_some() {
-            empty = false;
-        }
-        Ok(Scalar::Compound { empty })
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut keys = Keys::default();
-        let mut empty = true;
-        while let Some(Key(key)) = entries.next_key()? {
-            keys.insert(key)?;
-            entries.next_value_seed(Checked)?;
-            empty = false;
-        }
-        Ok(Scalar::Compound { empty })
+        // Told here, since the parser then still knows the place.
+        if self.0.names_a_state() { Ok(()) } else { Err(no_state()) }
     }
 }
 
@@ -293,7 +196,8 @@ pub(crate) fn is_json(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Status;
+    use crate::trace::{Status, Time};
+    use proptest::prelude::*;
 
     fn of(text: &str) -> Event<'_> {
         read(text, Place::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -301,12 +205,12 @@ mod tests {
 
     #[test]
     fn of_the_keys_of_a_meaning_the_first_present_one_wins() {
-        for key in NAMES.get(STATE).unwrap() {
+        for key in STATE_NAMES {
             assert_eq!(of(&format!(r#"{{"{key}":"gate"}}"#)).state, "gate");
         }
         assert_eq!(of(r#"{"name":"b","state":"a"}"#).state, "a");
         assert_eq!(of(r#"{"state":null,"node":"b"}"#).state, "b");
-        for key in NAMES.get(TIME).unwrap() {
+        for key in ["timestamp", "ts", "time", "recordedAt", "recorded_at", "at"] {
             assert_eq!(of(&format!(r#"{{"state":"a","{key}":5}}"#)).time, Time::Zoned(5_000_000), "{key}");
         }
         let event =
@@ -368,5 +272,48 @@ mod tests {
         assert_eq!(of(r#"{"state":"a","status":"weird"}"#).unknown_word.as_deref(), Some("weird"));
         assert!(of(r#"{"state":"a","status":"completed","result":"overridden"}"#).overridden);
         assert!(of(r#"{"state":"error","status":"completed"}"#).is_error());
+    }
+
+    #[test]
+    fn every_key_that_means_something_refuses_its_duplicate() {
+        let keys = "node checkpoint event.name name status outcome result success level timestamp ts time recordedAt \
+                    recorded_at at action phase deployment_id deploymentId run_id runId invocationId agent skill actor \
+                    producer message stage error details other";
+        for key in keys.split_whitespace() {
+            let text = format!(r#"{{"state":"a","{key}":"b","{key}":"b"}}"#);
+            let error = read(&text, Place::default()).unwrap_err();
+            assert_eq!(json::reason(&error), format!("duplicate key `{key}`"));
+            assert!(Fields::default().of(key).is_some() || key == "other", "{key}");
+        }
+    }
+
+    const KEYS: [&str; 8] = ["status", "st\\u0061tus", "ts", "runId", "x", "\\u0078", "y", "z"];
+    const VALUES: [&str; 12] = [
+        "null",
+        "-0",
+        "18446744073709551616",
+        "1e999",
+        r#""a\n""#,
+        r#""\ud83d""#,
+        r#""\ud83d\ude00""#,
+        "[{}, 1.5]",
+        "[1,]",
+        r#"[{"b":1,"c":{"b":2}}]"#,
+        r#"{"a":[{"b":1,"b":2}]}"#,
+        r#"{"a":1,"\u0061":2}"#,
+    ];
+
+    proptest! {
+        // The strict reader keeps a map of all keys and every value.
+        #[test]
+        fn a_record_is_refused_when_the_strict_reader_refuses_it(
+            pairs in proptest::collection::vec((0..KEYS.len(), 0..VALUES.len()), 0..6),
+            more in 0..40,
+        ) {
+            let own = pairs.iter().map(|(key, value)| format!("\"{}\":{}", KEYS[*key], VALUES[*value]));
+            let many = (0..more).map(|n| format!("\"k{}\":{n}", n % 38));
+            let text = format!("{{\"state\":\"n\"{}}}", own.chain(many).map(|p| format!(",{p}")).collect::<String>());
+            prop_assert_eq!(read(&text, Place::default()).is_ok(), json::parse(text.as_bytes()).is_ok(), "{}", text);
+        }
     }
 }

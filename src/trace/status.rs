@@ -113,7 +113,7 @@ fn first_word(text: &str) -> &str {
 #[derive(Debug, Default)]
 pub(crate) struct Said<'a> {
     /// `status`, `outcome`: words that must be of the table.
-    pub(crate) words: Vec<Word<'a>>,
+    pub(crate) words: [Option<Word<'a>>; 2],
     /// `result`: a word where it stands alone, free text beside a status.
     pub(crate) result: Option<Word<'a>>,
     /// `success`.
@@ -180,14 +180,14 @@ pub(crate) struct Resolved<'a> {
 
 impl<'a> Said<'a> {
     /// Weighs all keys: the worst counts.
-    pub(crate) fn resolve(mut self) -> Resolved<'a> {
+    pub(crate) fn resolve(self) -> Resolved<'a> {
         let mut worst: Option<(Status, Option<&Word<'a>>)> = None;
         let mut take = |status: Status, word| {
             if worst.is_none_or(|(known, _)| status > known) {
                 worst = Some((status, word));
             }
         };
-        for word in &self.words {
+        for word in self.words.iter().flatten() {
             take(word.status(), Some(word));
         }
         if let Some(success) = &self.success {
@@ -199,7 +199,7 @@ impl<'a> Said<'a> {
         if self.level_error {
             take(Status::Error, None);
         }
-        let beside = !self.words.is_empty() || self.success.is_some();
+        let beside = self.words.iter().any(Option::is_some) || self.success.is_some();
         let action = self.action.as_ref().and_then(Word::known);
         // Alone, `result` is the status. Beside one it is free text; so it is beside an action that is a word of the
         // table, unless it is such a word itself.
@@ -225,7 +225,7 @@ impl<'a> Said<'a> {
             }
         } else if !any {
             let action = self.action.as_ref().and_then(Word::text).unwrap_or("");
-            if matches!(action.to_ascii_lowercase().as_str(), "delegate" | "start" | "enter" | "begin") {
+            if ["delegate", "start", "enter", "begin"].iter().any(|word| action.eq_ignore_ascii_case(word)) {
                 take(Status::Started, None);
             } else {
                 invoked = action.eq_ignore_ascii_case("skill_invoke");
@@ -238,10 +238,8 @@ impl<'a> Said<'a> {
             (Status::Unknown, Some(Word::Bool(_) | Word::Other)) => Some(Cow::Borrowed("(no text)")),
             _ => None,
         };
-        let overridden = self.words.drain(..).chain(self.result).chain(self.action).any(|word| match word {
-            Word::Text(text) => Status::is_override(&text),
-            Word::Bool(_) | Word::Other => false,
-        });
+        let words = self.words.iter().flatten().chain(&self.result).chain(&self.action);
+        let overridden = words.filter_map(Word::text).any(Status::is_override);
         Resolved { status, unknown_word, overridden, invoked }
     }
 }
