@@ -46,23 +46,25 @@ impl Status {
     /// underscores and blanks are alike.
     #[must_use]
     pub fn of_word(text: &str) -> Option<Self> {
-        // Longest word of the table: `not_applicable`.
-        let text = text.trim();
-        if text.len() > 14 {
-            return None;
+        // Longest word of the table: `not_applicable`. All are ASCII, so bytes are enough, and they need no allocation.
+        let text = text.trim().as_bytes();
+        let mut room = [0; 14];
+        let word = room.get_mut(..text.len())?;
+        for (byte, own) in word.iter_mut().zip(text) {
+            *byte = if matches!(own, b'-' | b' ') { b'_' } else { own.to_ascii_lowercase() };
         }
-        let word: String =
-            text.chars().map(|c| if matches!(c, '-' | ' ') { '_' } else { c.to_ascii_lowercase() }).collect();
-        Some(match word.as_str() {
-            "completed" | "complete" | "passed" | "pass" | "succeeded" | "success" | "ok" | "done"
-            | "approved" | "confirmed" | "evaluated" | "validated" | "overridden" | "true" => Self::Completed,
-            "failed" | "fail" | "failure" | "blocked" | "rejected" | "denied" | "unhealthy" | "timeout"
-            | "timed_out" | "cancelled" | "canceled" | "aborted" | "declined" | "false" => Self::Failed,
-            "skipped" | "skip" | "not_run" | "not_applicable" | "n/a" | "none" => Self::Skipped,
-            "started" | "start" | "running" | "in_progress" | "pending" | "queued" | "delegated" => {
+        Some(match &*word {
+            b"completed" | b"complete" | b"passed" | b"pass" | b"succeeded" | b"success" | b"ok"
+            | b"done" | b"approved" | b"confirmed" | b"evaluated" | b"validated" | b"overridden"
+            | b"true" => Self::Completed,
+            b"failed" | b"fail" | b"failure" | b"blocked" | b"rejected" | b"denied" | b"unhealthy"
+            | b"timeout" | b"timed_out" | b"cancelled" | b"canceled" | b"aborted" | b"declined"
+            | b"false" => Self::Failed,
+            b"skipped" | b"skip" | b"not_run" | b"not_applicable" | b"n/a" | b"none" => Self::Skipped,
+            b"started" | b"start" | b"running" | b"in_progress" | b"pending" | b"queued" | b"delegated" => {
                 Self::Started
             }
-            "error" | "errored" | "exception" | "crashed" => Self::Error,
+            b"error" | b"errored" | b"exception" | b"crashed" => Self::Error,
             _ => return None,
         })
     }
@@ -99,8 +101,11 @@ impl Status {
     /// The word is the one by which a person overrides a gate.
     #[must_use]
     pub fn is_override(text: &str) -> bool {
-        let first = first_word(text);
-        first.eq_ignore_ascii_case("overridden")
+        // As `first_word`, which would run through a long text to that word's end.
+        const WORD: &str = "overridden";
+        let from_first = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let Some((head, rest)) = from_first.split_at_checked(WORD.len()) else { return false };
+        head.eq_ignore_ascii_case(WORD) && !rest.starts_with(char::is_alphanumeric)
     }
 }
 
@@ -247,6 +252,7 @@ impl<'a> Said<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn words_match_whatever_their_case_and_joints() {
@@ -274,6 +280,25 @@ mod tests {
             ["draft", "2 medium findings", "none blocking", "error budget kept", "passed", "started late", ""]
         {
             assert_eq!(Status::of_free_text(nothing), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn words_of_any_length_and_script_are_read() {
+        assert_eq!(Status::of_word("\u{a0}Not Applicable\u{2003}"), Some(Status::Skipped));
+        assert_eq!(Status::of_word("not_applicable_"), None);
+        assert_eq!(Status::of_word("ƒailed"), None);
+        assert_eq!(Status::of_word("passed\0"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_an_override_when_its_first_word_says_so(
+            before in "[ -_é✅0]{0,2}", word in "(overridden|OverRidden|overridde|overriddén)", after in "([ _:é0].{0,3})?",
+        ) {
+            let text = format!("{before}{word}{after}");
+            let says_so = first_word(&text).eq_ignore_ascii_case("overridden");
+            prop_assert_eq!(Status::is_override(&text), says_so);
         }
     }
 }
