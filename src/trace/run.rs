@@ -34,6 +34,8 @@ pub struct RunFilter {
     pick: Pick,
     current: Option<String>,
     first: Option<String>,
+    /// The current run is the one that is judged. Kept, since nearly all events are of the run of the event before.
+    judged: bool,
     /// Hashes of ids, which may be long.
     seen: HashSet<u64>,
     foreign: u64,
@@ -49,6 +51,8 @@ impl RunFilter {
     pub fn new(deployment: Option<String>, pick: Pick) -> Self {
         Self {
             deployment,
+            // A second reading is for a run that is not the first, so leading events are not its own.
+            judged: pick == Pick::First,
             pick,
             current: None,
             first: None,
@@ -73,17 +77,18 @@ impl RunFilter {
             if self.seen.len() <= RUNS_COUNTED {
                 self.seen.insert(hash(run));
             }
-            self.first.get_or_insert_with(|| run.to_owned());
-            self.current = Some(run.to_owned());
+            let first = self.first.get_or_insert_with(|| run.to_owned());
+            self.judged = match &self.pick {
+                Pick::First => run == first,
+                Pick::Run(id) => run == id,
+            };
+            // In the same memory: hostile runs can take turns.
+            let current = self.current.get_or_insert_default();
+            current.clear();
+            current.push_str(run);
         }
         // An event without a run id belongs to the run before it, leading ones to the first run.
-        let run = self.current.as_ref().or(self.first.as_ref());
-        let judged = match &self.pick {
-            Pick::First => run == self.first.as_ref(),
-            // A second reading is for a run that is not the first, so leading events are not its own.
-            Pick::Run(id) => run == Some(id),
-        };
-        if judged { Admission::Judged } else { Admission::OtherRun }
+        if self.judged { Admission::Judged } else { Admission::OtherRun }
     }
 
     /// The run that must be judged instead, where the last run is not the first one.
@@ -116,6 +121,7 @@ fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::trace::Status;
+    use proptest::prelude::*;
 
     fn judged(ids: &[Option<&str>], pick: Pick) -> (Vec<usize>, Option<String>, usize) {
         let mut filter = RunFilter::new(None, pick);
@@ -152,5 +158,25 @@ mod tests {
         assert_eq!(filter.admit(&event), Admission::Judged);
         assert_eq!(filter.last(), None);
         assert_eq!(filter.foreign().0, 1);
+    }
+
+    proptest! {
+        // The rule, with the whole file at hand and nothing kept from event to event.
+        #[test]
+        fn an_event_is_judged_by_the_last_run_that_was_named(
+            ids in proptest::collection::vec(proptest::option::of(proptest::sample::select(vec!["1", "2", "3"])), 0..12),
+            pick in proptest::sample::select(vec![Pick::First, Pick::Run("2".to_owned())]),
+        ) {
+            let first = ids.iter().flatten().next();
+            let is_judged = |at: &usize| {
+                let run = ids[..=*at].iter().flatten().next_back();
+                match &pick {
+                    Pick::First => run.is_none_or(|run| Some(run) == first),
+                    Pick::Run(id) => run.is_some_and(|run| run == id),
+                }
+            };
+            let expected: Vec<usize> = (0..ids.len()).filter(is_judged).collect();
+            prop_assert_eq!(judged(&ids, pick.clone()).0, expected);
+        }
     }
 }
