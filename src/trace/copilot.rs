@@ -16,8 +16,9 @@ pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'
         jsonl::each_line(input, &mut |text, place, reading| match json::parse(text.as_bytes()) {
             Ok(record @ Value::Object(_)) if json::text(&record, "type").is_some() => {
                 match event(&record, states, place) {
-                    Some(event) => sink(event),
-                    None => passed_over += 1,
+                    Ok(Some(event)) => sink(event),
+                    Ok(None) => passed_over += 1,
+                    Err(reason) => reading.damage.push_with(|| Damage { place, reason }),
                 }
             }
             // An event of another writer in the same file: what it says is not known, so it is not passed over.
@@ -36,15 +37,23 @@ pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'
     reading
 }
 
-fn event<'a>(record: &'a Value, states: &'a StateMap, place: Place) -> Option<Event<'a>> {
+/// The event that a record is. `None` where its type says nothing of states.
+///
+/// # Errors
+/// Its type says that a skill or an agent did something, but it does not say which.
+fn event<'a>(record: &'a Value, states: &'a StateMap, place: Place) -> Result<Option<Event<'a>>, String> {
     let data = record.get("data").unwrap_or(&Value::Null);
+    let kind = json::text(record, "type").unwrap_or_default();
     let name = |key| json::text(data, key).filter(|name| !name.is_empty()).map(|name| states.state(name));
-    let (state, status) = match json::text(record, "type")? {
-        "skill.invoked" => (name("name")?, Status::Completed),
-        "subagent.started" => (name("agentName")?, Status::Started),
-        "subagent.completed" => (name("agentName")?, Status::Completed),
-        "subagent.failed" => (name("agentName")?, Status::Failed),
-        "tool.execution_start" => (name("toolName")?, Status::Started),
+    let named = |key| name(key).ok_or_else(|| format!("a {kind} record without data.{key}"));
+    let (state, status) = match kind {
+        "skill.invoked" => (named("name")?, Status::Completed),
+        "subagent.started" => (named("agentName")?, Status::Started),
+        "subagent.completed" => (named("agentName")?, Status::Completed),
+        "subagent.failed" => (named("agentName")?, Status::Failed),
+        // A call of a tool may give nothing but the id of its start, and most tools are no states.
+        "tool.execution_start" | "tool.execution_complete" if name("toolName").is_none() => return Ok(None),
+        "tool.execution_start" => (named("toolName")?, Status::Started),
         "tool.execution_complete" => {
             let status = match json::present(data, "success") {
                 Some(Value::Bool(true)) => Status::Completed,
@@ -53,13 +62,13 @@ fn event<'a>(record: &'a Value, states: &'a StateMap, place: Place) -> Option<Ev
                 None if json::present(data, "error").is_some() => Status::Failed,
                 None => Status::Completed,
             };
-            (name("toolName")?, status)
+            (named("toolName")?, status)
         }
         "abort" | "session.error" | "model.call_failure" => (ERROR_STATE, Status::Error),
-        _ => return None,
+        _ => return Ok(None),
     };
     let mut event = Event::new(state, status, place);
-    if json::text(record, "type") == Some("skill.invoked") {
+    if kind == "skill.invoked" {
         event.proof = Proof::Invoked;
     }
     event.time = Time::of_value(record.get("timestamp"));
@@ -72,7 +81,7 @@ fn event<'a>(record: &'a Value, states: &'a StateMap, place: Place) -> Option<Ev
     ];
     event.message = texts.into_iter().flatten().next().map(Into::into);
     event.actor = Some("copilot".into());
-    Some(event)
+    Ok(Some(event))
 }
 
 #[cfg(test)]
@@ -106,5 +115,21 @@ mod tests {
             ]
         );
         assert_eq!((reading.passed_over, reading.damage.count()), (1, 2));
+    }
+
+    #[test]
+    fn a_skill_or_agent_without_its_name_is_not_passed_over_in_silence() {
+        let text = r#"{"type":"skill.invoked","data":{}}
+{"type":"subagent.failed","data":{"agentName":""}}
+{"type":"tool.execution_complete","data":{"toolCallId":"call-1","success":true}}
+"#;
+        let map = StateMap::default();
+        let reading = read(text.as_bytes(), &map, &mut |event| panic!("{event:?}"));
+        let reasons: Vec<&str> = reading.damage.kept().iter().map(|damage| damage.reason.as_str()).collect();
+        assert_eq!(
+            reasons,
+            ["a skill.invoked record without data.name", "a subagent.failed record without data.agentName"]
+        );
+        assert_eq!(reading.passed_over, 1);
     }
 }
