@@ -62,7 +62,9 @@ fn read_line(line: &Line<'_>, each: &mut dyn FnMut(&str, Place, &mut Reading), r
         place.offset += 3;
     }
     let nuls = if bytes.is_empty() {
-        (line.leading_nuls > 0 && !line.last).then_some(line.offset)
+        // Behind a byte order mark they are trailing ones.
+        let nuls = line.leading_nuls + line.trailing_nuls;
+        (nuls > 0 && !line.last).then_some(place.offset - line.leading_nuls)
     } else if line.leading_nuls > 0 {
         Some(line.offset)
     } else {
@@ -152,5 +154,13 @@ mod tests {
                 assert_eq!(damage[0].1, ok.len() as u64 + offset, "{shown}: {damage:?}");
             }
         }
+    }
+
+    #[test]
+    fn nuls_behind_a_byte_order_mark_are_told_where_they_begin() {
+        let (states, damage) = read_all(b"\xef\xbb\xbf\0\0\n{\"state\":\"a\"}\n");
+        assert_eq!((states.len(), damage.len()), (1, 1));
+        assert_eq!((damage[0].0, damage[0].1), (1, 3));
+        assert_eq!(read_all(b"\xef\xbb\xbf\0\0").1, []);
     }
 }
