@@ -82,6 +82,14 @@ fn document(input: impl Read, states: &StateMap, spans: &mut Vec<Span>) -> Readi
                 collect(&export, states, place, spans, &mut reading.damage);
                 return reading;
             }
+            // One export a line after all, of which the first whole one lies beyond the head of the file.
+            Err(_)
+                if bytes
+                    .split(|b| *b == b'\n')
+                    .any(|line| json::parse(line).is_ok_and(|value| is_export(&value))) =>
+            {
+                return lines(&bytes[..], states, spans);
+            }
             Err(error) => error.to_string(),
         },
     };
@@ -112,6 +120,11 @@ const OTHER: [&str; 6] = [
     "resource_profiles",
 ];
 
+/// Spans, or what stands in their place.
+fn is_export(value: &Value) -> bool {
+    RESOURCES.iter().chain(&OTHER).any(|name| json::present(value, name).is_some())
+}
+
 fn collect(
     export: &Value,
     states: &StateMap,
@@ -120,8 +133,7 @@ fn collect(
     damage: &mut Capped<Damage>,
 ) {
     let mut refuse = |reason: &str| damage.push_with(|| Damage { place, reason: reason.to_owned() });
-    let has = |names: &[&str]| names.iter().any(|name| json::present(export, name).is_some());
-    if !has(&RESOURCES) && !has(&OTHER) {
+    if !is_export(export) {
         return refuse("a record that is no export");
     }
     let no_list = |object: &Value, names: &[&str]| {
@@ -129,9 +141,9 @@ fn collect(
     };
     let mut lists = no_list(export, &RESOURCES);
     for resource in items(export, &RESOURCES) {
-        lists |= no_list(resource, &SCOPES);
+        lists |= !resource.is_object() || no_list(resource, &SCOPES);
         for scope in items(resource, &SCOPES) {
-            lists |= no_list(scope, &["spans"]);
+            lists |= !scope.is_object() || no_list(scope, &["spans"]);
             for span in items(scope, &["spans"]) {
                 if spans.len() == SPANS_CAP {
                     return refuse("more spans than are read");
@@ -144,7 +156,7 @@ fn collect(
         }
     }
     if lists {
-        refuse("a list of the export is no list");
+        refuse("a list of the export is no list of objects");
     }
 }
 
@@ -218,6 +230,7 @@ fn time(value: Option<&Value>) -> (Option<i128>, Time) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::sniff;
 
     fn states(text: &str) -> (Vec<String>, u64) {
         let mut all = Vec::new();
@@ -258,5 +271,32 @@ mod tests {
         let torn = "{\"resour\n{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"name\":\"a\"}]}]}]}\n";
         assert_eq!(states(torn), (vec!["a completed".to_owned()], 1));
         assert_eq!(states(r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}"#).1, 1);
+    }
+
+    #[test]
+    fn a_part_of_an_export_that_is_no_object_is_told() {
+        for export in [
+            r#"{"resourceSpans":[5]}"#,
+            r#"{"resourceSpans":[{"scopeSpans":["x"]}]}"#,
+            r#"{"resourceSpans":[{"scopeSpans":[{"spans":[7]}]}]}"#,
+            r#"{"resourceSpans":{"scopeSpans":[]}}"#,
+        ] {
+            assert_eq!(states(export), (vec![], 1), "{export}");
+        }
+    }
+
+    #[test]
+    fn exports_beyond_a_head_without_a_whole_line_are_read() {
+        let filler = "x".repeat(sniff::HEAD);
+        let export = |name: &str| {
+            format!(
+                "{{\"resourceSpans\":[{{\"scopeSpans\":[{{\"spans\":[{{\"name\":\"{name}\"}}]}}],\"x\":\"{filler}\"}}]}}\n"
+            )
+        };
+        let text = format!("{{\"resourceSpans\":[{{\"to\n{}{}", export("a"), export("b"));
+        let mut all = Vec::new();
+        let input = std::io::BufReader::with_capacity(sniff::HEAD, text.as_bytes());
+        let reading = read(input, &StateMap::default(), &mut |event| all.push(event.state.to_string()));
+        assert_eq!((all, reading.damage.count()), (vec!["a".to_owned(), "b".to_owned()], 1));
     }
 }
