@@ -12,7 +12,7 @@ use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 use super::value::Skimmed;
-use super::{Damage, Event, Place, Reading, Status, Time};
+use super::{Damage, Event, Place, Reading, Status, Time, lines};
 use crate::json::{self, Key, Strict};
 
 /// How the `schemaVersion` of every version begins.
@@ -113,10 +113,10 @@ pub struct Execution {
 /// Reads a document. A torn one keeps the entries before the tear; a duplicate key refuses all of it.
 pub fn read(mut input: impl BufRead) -> Execution {
     let mut execution = Execution::default();
-    skip_mark(&mut input);
-    let position = Rc::new(Cell::new(Place { line: 1, offset: 0 }));
+    let (offset, begin) = lines::skip_mark(&mut input);
+    let position = Rc::new(Cell::new(Place { line: 1, offset }));
     let blank = Rc::new(Cell::new(true));
-    let input = input.take(DOCUMENT_CAP);
+    let input = begin.chain(input).take(DOCUMENT_CAP);
     let mut json = serde_json::Deserializer::from_reader(Counting {
         input,
         position: Rc::clone(&position),
@@ -160,12 +160,6 @@ pub fn read(mut input: impl BufRead) -> Execution {
     execution.started_at = fields.get("startedAt").cloned();
     execution.outcome = string("outcome");
     execution
-}
-
-fn skip_mark(input: &mut impl BufRead) {
-    if input.fill_buf().is_ok_and(|head| head.starts_with(b"\xef\xbb\xbf")) {
-        input.consume(3);
-    }
 }
 
 /// Counts lines and bytes as the parser takes them, so that an entry knows where it stands.
@@ -358,6 +352,10 @@ mod tests {
             (&["r".to_owned()][..], Some("succeeded"))
         );
         assert!(read.whole);
+        let marked = format!("\u{feff}{text}");
+        let marked = super::read(std::io::BufReader::with_capacity(1, marked.as_bytes()));
+        assert_eq!(marked.entries[0].place.offset, read.entries[0].place.offset + 3);
+        assert!(!super::read(&b"\xef\xbb{}"[..]).whole);
     }
 
     #[test]

@@ -163,6 +163,18 @@ pub(crate) fn each(mut input: impl BufRead, sink: &mut dyn FnMut(&Line<'_>)) -> 
     }
 }
 
+/// Takes a byte order mark, even from an input that gives a byte at a time. Its length, else what was taken and is none.
+pub(super) fn skip_mark(input: &mut impl BufRead) -> (u64, &'static [u8]) {
+    let mark = b"\xef\xbb\xbf";
+    for (at, byte) in mark.iter().enumerate() {
+        if !input.fill_buf().is_ok_and(|head| head.first() == Some(byte)) {
+            return (0, mark.get(..at).unwrap_or_default());
+        }
+        input.consume(1);
+    }
+    (mark.len() as u64, &[])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
