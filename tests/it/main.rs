@@ -10,6 +10,11 @@ mod comment;
 mod comment_text;
 mod docs;
 mod fake;
+// The bodies of the fuzz targets, which their own crate makes public.
+#[allow(unreachable_pub)]
+#[path = "../../fuzz/src/lib.rs"]
+mod fuzz_bodies;
+mod fuzz_targets;
 mod hostile;
 mod issue;
 mod laws;
