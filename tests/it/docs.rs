@@ -157,6 +157,20 @@ fn the_tables_of_the_readme_are_those_of_the_action() {
 }
 
 #[test]
+fn the_table_of_damage_is_that_of_the_corpus() {
+    let _held = PAGES.lock();
+    let page = root().join("docs/damage.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let (start, end) = ("<!-- damage -->\n", "<!-- end of damage -->");
+    let head =
+        "| Damage | What is recovered | What is reported | Verdict | Seen in |\n|---|---|---|---|---|\n";
+    let (before, rest) = text.split_once(start).unwrap();
+    let (_, after) = rest.split_once(end).unwrap();
+    let rows = crate::damaged::rows();
+    same(&page, &text, &format!("{before}{start}{head}{rows}{end}{after}"));
+}
+
+#[test]
 fn the_action_declares_what_the_program_reads_and_writes() {
     let settings = std::fs::read_to_string(root().join("src/settings/inputs.rs")).unwrap();
     let raw = settings.split("struct Raw {").nth(1).unwrap().split('}').next().unwrap();

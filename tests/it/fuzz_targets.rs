@@ -20,8 +20,10 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> =
-        std::fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut folders = Vec::new();
+    for parent in [fixtures(), fixtures().join("damaged")] {
+        folders.extend(std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()));
+    }
     folders.sort();
     folders
 }

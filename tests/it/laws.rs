@@ -18,8 +18,8 @@ use process_integrity::verdict::{Class, Finding, Verdict};
 
 use crate::support::{CHECKLIST, events, lines};
 
-struct Answer {
-    verdict: Verdict,
+pub(crate) struct Answer {
+    pub(crate) verdict: Verdict,
     findings: Vec<Finding>,
     covered: usize,
     states: Vec<StateStatus>,
@@ -36,12 +36,12 @@ impl Answer {
     }
 }
 
-fn healthy() -> Health {
+pub(crate) fn healthy() -> Health {
     results::read(br#"{"resources":[{"resource":"a","status":"pass"}]}"#)
 }
 
 /// The whole core on the bytes of a `trace.jsonl`.
-fn answer(model: &Model, bytes: &[u8], health: &Health) -> Answer {
+pub(crate) fn answer(model: &Model, bytes: &[u8], health: &Health) -> Answer {
     let secrets = Secrets::new([]);
     let mut observation = Observation::new(model, &secrets);
     let mut trace = TraceFacts { file: Some("trace.jsonl".to_owned()), ..TraceFacts::default() };

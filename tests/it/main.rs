@@ -8,6 +8,8 @@ mod cases;
 mod command;
 mod comment;
 mod comment_text;
+mod damaged;
+mod damaged_laws;
 mod docs;
 mod fake;
 // The bodies of the fuzz targets, which their own crate makes public.
