@@ -92,6 +92,8 @@ pub(crate) struct Draft {
     pub(crate) edges: Vec<(String, String)>,
     pub(crate) threshold: Option<Threshold>,
     pub(crate) terminal: Option<String>,
+    /// A complete run may end with any state.
+    pub(crate) open_ended: bool,
     pub(crate) deployment: Option<String>,
     pub(crate) artifacts: Option<Vec<String>>,
     pub(crate) repeatable: Option<Vec<String>>,
@@ -178,7 +180,7 @@ impl Model {
             names,
             index,
         };
-        model.terminal = model.terminal.or_else(|| model.only_sink());
+        model.terminal = model.terminal.or_else(|| model.only_sink().filter(|_| !draft.open_ended));
         model.find_artifacts();
         Ok(model)
     }
@@ -331,6 +333,12 @@ impl Model {
     #[must_use]
     pub fn terminal(&self) -> Option<usize> {
         self.terminal
+    }
+
+    /// A complete run may end with any state, though only one is followed by none.
+    #[must_use]
+    pub fn is_open_ended(&self) -> bool {
+        self.terminal.is_none() && self.only_sink().is_some()
     }
 
     /// How much of the essential states must be covered.

@@ -36,6 +36,7 @@ pub fn parse(bytes: &[u8]) -> Result<Model, ModelError> {
     let draft = Draft {
         threshold: threshold(&document)?,
         terminal: name(&document, "terminal_state")?,
+        open_ended: flag(&document, "open_ended")?,
         deployment: name(&document, "deployment_state")?,
         artifacts: strings(&document, "artifact_states")?,
         repeatable: strings(&document, "repeatable_states")?,
@@ -156,6 +157,14 @@ fn name(document: &Value, key: &str) -> Result<Option<String>, ModelError> {
     }
 }
 
+fn flag(document: &Value, key: &str) -> Result<bool, ModelError> {
+    match json::present(document, key) {
+        None => Ok(false),
+        Some(Value::Bool(is)) => Ok(*is),
+        Some(_) => Err(ModelError::new(format!("/{key}"), "neither true nor false")),
+    }
+}
+
 fn list_of_names(value: &Value, pointer: &str) -> Result<Vec<String>, ModelError> {
     let Value::Array(list) = value else { return Err(ModelError::new(pointer, "not an array")) };
     let name = |(at, value): (usize, &Value)| match value.as_str() {
@@ -211,6 +220,15 @@ mod tests {
     }
 
     #[test]
+    fn a_model_that_is_open_ended_has_no_terminal() {
+        let open = parse(br#"{"essential_states":["a","b"],"open_ended":true}"#).unwrap();
+        assert!(open.terminal().is_none() && open.is_open_ended());
+        let named =
+            parse(br#"{"essential_states":["a","b"],"open_ended":true,"terminal_state":"a"}"#).unwrap();
+        assert_eq!(named.terminal(), Some(0));
+    }
+
+    #[test]
     fn additions_replace_the_defaults() {
         let model = parse(
             br#"{"essential_states":["template_generated","security_gate_evaluated","ship","smoke"],"coverage_threshold":66.5,
@@ -247,6 +265,7 @@ mod tests {
             (r#"{"essential_states":["a"],"terminal_state":"b"}"#, "/terminal_state"),
             (r#"{"essential_states":["a"],"deployment_state":"b"}"#, "/deployment_state"),
             (r#"{"essential_states":["a"],"artifact_states":["a","b"]}"#, "/artifact_states/1"),
+            (r#"{"essential_states":["a"],"open_ended":"yes"}"#, "/open_ended"),
             (r#"{"essential_states":["a"],"version":"2.0"}"#, "/version"),
             (r#"{"essential_states":["a"],"optional_states":[1]}"#, "/optional_states/0"),
             (r#"{"essential_states":["a"],"evidence":{"a/b":"f"}}"#, "/evidence/a~1b"),

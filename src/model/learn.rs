@@ -83,6 +83,8 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
         Some(name) => Some(name.clone()),
         None => lesson.terminal(&known),
     };
+    // Where the runs do not end alike, nothing may be demanded of the end.
+    let open_ended = terminal.is_none();
     if let (Some(name), false) = (&wishes.deployment, known.contains(deployment)) {
         return Err(Message::new("the deployment state {} completed in no golden trace", &[name]));
     }
@@ -106,6 +108,7 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
         edges,
         threshold: wishes.threshold.or(base.map(Model::threshold)),
         terminal,
+        open_ended,
         deployment: Some(deployment.to_owned()).filter(|name| known.contains(name)),
         artifacts,
         repeatable,

@@ -62,6 +62,8 @@ struct Document<'a> {
     coverage_threshold: Number,
     #[serde(skip_serializing_if = "Option::is_none")]
     terminal_state: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    open_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     deployment_state: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +124,7 @@ pub fn write(model: &Model, origin: &Origin) -> String {
         optional_states: model.optional_names().collect(),
         coverage_threshold: number(model.threshold().percent()),
         terminal_state: model.terminal().map(|state| model.name(state)),
+        open_ended: model.is_open_ended(),
         deployment_state: model.deployment().map(|state| model.name(state)),
         artifact_states: model.named_artifacts(),
         repeatable_states: model.named_repeatable(),
@@ -140,6 +143,7 @@ mod tests {
     fn what_is_written_is_read_as_the_same_model() {
         for text in [
             r#"{"essential_states":["a","b"]}"#,
+            r#"{"essential_states":["a","b"],"open_ended":true}"#,
             r#"{"essential_states":[{"id":"a","dominates":["b","c"]},{"id":"b"},{"id":"c"}],"optional_states":["o"],"coverage_threshold":66.5,
                 "artifact_states":["a"],"repeatable_states":["b"],"evidence":{"c":["f"]},"terminal_state":"b"}"#,
             r#"{"essential_states":[{"id":"gate","dominates":["deployment_executed"]},{"id":"b"}],"optional_states":["deployment_executed"]}"#,

@@ -9,6 +9,9 @@ use process_integrity::model::Model;
 use process_integrity::model::learn::{Golden, Wishes, learn};
 use process_integrity::secrets::Secrets;
 use process_integrity::trace::{Event, Place, Status};
+use process_integrity::verdict::Verdict;
+
+use crate::laws::verdict_of;
 
 /// `D` is the deployment.
 const NAMES: [&str; 6] = ["a", "b", "c", "D", "e", "f"];
@@ -183,6 +186,21 @@ proptest! {
             let judged = judged(&model, run);
             prop_assert_eq!(judged.coverage.covered, model.essential(), "{:?}", judged.judgements);
             prop_assert_eq!(judged.disorders.len(), 0);
+        }
+    }
+
+    #[test]
+    fn a_check_of_every_good_golden_run_is_verified(runs in alike(), noise in proptest::collection::vec((0usize..8, 0usize..2), 0..6)) {
+        let with_noise = |run: &Run| {
+            let mut run = run.clone();
+            noise.iter().for_each(|(at, which)| run.insert((*at).min(run.len()), (["tool", "chat"][*which], Status::Completed)));
+            run
+        };
+        let runs: Vec<Run> = runs.iter().map(with_noise).collect();
+        let Some(model) = model_of(&runs) else { return Ok(()) };
+        for run in &runs {
+            let words: Vec<&str> = run.iter().map(|(state, _)| *state).collect();
+            prop_assert_eq!(verdict_of(&model, &words), Verdict::VerifiedSuccess, "{:?}", words);
         }
     }
 
