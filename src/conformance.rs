@@ -15,6 +15,7 @@ pub mod observe;
 mod order;
 pub mod record;
 pub mod sequence;
+pub mod witness;
 
 pub use observe::Observation;
 

@@ -2,12 +2,13 @@
 //! fixtures, and one place here.
 
 use crate::conformance::sequence::Irregularities;
+use crate::conformance::witness::Testimony;
 use crate::conformance::{Conformance, Observation, Seen};
 use crate::evidence::{Claim, Evidence};
 use crate::health::Health;
 use crate::message::{Message, list};
 use crate::model::ModelError;
-use crate::trace::{Place, Reading, TraceFormat};
+use crate::trace::{Place, Producer, Reading, Recognition, TraceFormat};
 use crate::verdict::Finding;
 
 mod beside;
@@ -26,6 +27,10 @@ pub struct TraceFacts {
     pub file: Option<String>,
     /// Its format.
     pub format: Option<TraceFormat>,
+    /// How that was told.
+    pub recognition: Option<Recognition>,
+    /// Who wrote it.
+    pub producer: Option<Producer>,
     /// Its digest, `sha256:…`.
     pub digest: Option<String>,
     /// Why there is no trace, where that is more than its absence.
@@ -72,6 +77,8 @@ pub struct Facts<'a> {
     pub health: &'a Health,
     /// The artifacts.
     pub evidence: &'a Evidence,
+    /// Logs of a harness that lie beside the trace and are compared with it.
+    pub testimonies: &'a [Testimony<'a>],
     /// The folder in which they lie, as it is shown.
     pub folder: &'a str,
     /// A model that could not be used.

@@ -7,7 +7,7 @@ use crate::findings::Facts;
 use crate::health::{Check, Health, HealthStatus};
 use crate::message::{Message, Part};
 use crate::secrets::Secrets;
-use crate::trace::{Status, TraceFormat};
+use crate::trace::{Producer, Recognition, Status, TraceFormat};
 use crate::verdict::{Class, Finding, FindingId, Verdict};
 
 pub mod annotations;
@@ -81,6 +81,17 @@ pub struct MomentRow {
     pub message: Option<String>,
 }
 
+/// A log of the harness that the trace was compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogRow {
+    /// Its file.
+    pub file: String,
+    /// Its format.
+    pub format: TraceFormat,
+    /// Its digest, `sha256:…`.
+    pub digest: String,
+}
+
 /// The report on one deployment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -106,6 +117,12 @@ pub struct Report {
     pub model: ModelUsed,
     /// The trace's format.
     pub format: Option<TraceFormat>,
+    /// How that was told.
+    pub recognition: Option<Recognition>,
+    /// Who wrote the trace.
+    pub producer: Option<Producer>,
+    /// The logs of the harness that it was compared with.
+    pub compared: Vec<LogRow>,
     /// The trace's file.
     pub trace: Option<String>,
     /// The trace's digest.
@@ -159,6 +176,17 @@ impl Report {
             findings: findings.into_iter().map(|finding| blank_finding(finding, secrets)).collect(),
             model: ModelUsed { path: blank(&model.path), ..model },
             format: facts.trace.format,
+            recognition: facts.trace.recognition,
+            producer: facts.trace.producer,
+            compared: facts
+                .testimonies
+                .iter()
+                .map(|log| LogRow {
+                    file: secrets.blank(&log.file),
+                    format: log.format,
+                    digest: log.digest.clone(),
+                })
+                .collect(),
             trace: blank(&facts.trace.file),
             trace_digest: facts.trace.digest.clone(),
             events: facts.observation.events(),
@@ -210,6 +238,27 @@ fn blank_finding(finding: Finding, secrets: &Secrets) -> Finding {
         message: finding.message.map_quotes(|text| secrets.blank(text)),
         ..finding
     }
+}
+
+/// How the format of the trace was told, and who wrote it, in words.
+fn provenance(report: &Report) -> String {
+    let (Some(format), Some(recognition), Some(producer)) =
+        (report.format, report.recognition, report.producer)
+    else {
+        return String::new();
+    };
+    let told = match recognition {
+        Recognition::Content => format!("told by {}", format.mark()),
+        Recognition::Folder => "told by the folder".to_owned(),
+        Recognition::Name => "told by the name".to_owned(),
+        Recognition::Assumed => "assumed, since nothing tells".to_owned(),
+    };
+    let writer = match producer {
+        Producer::Agent => "written by the agent itself",
+        Producer::Workflow => "written by the workflow",
+        Producer::Harness => "written by the harness",
+    };
+    format!("{told}; {writer}")
 }
 
 /// A message as plain text, its quotations cut to a length that can be shown and escaped for the sink.

@@ -5,9 +5,13 @@
 //! the file. What could not be read is never an error of the reader: it becomes findings.
 
 use std::borrow::Cow;
+use std::io::BufRead;
 
+pub mod claude;
+pub mod codex;
 pub mod copilot;
 pub mod git_ape;
+mod harness;
 pub mod jsonl;
 mod lines;
 pub mod otlp;
@@ -20,6 +24,7 @@ pub mod status;
 pub mod time;
 mod value;
 
+use state_map::StateMap;
 pub use status::Status;
 pub use time::Time;
 
@@ -215,6 +220,10 @@ pub enum TraceFormat {
     Otlp,
     /// `events.jsonl` of the Copilot CLI and SDK.
     CopilotEvents,
+    /// Session lines of Claude Code.
+    ClaudeCode,
+    /// Rollouts of Codex.
+    Codex,
 }
 
 impl TraceFormat {
@@ -226,6 +235,8 @@ impl TraceFormat {
             Self::GitApeV1 => "git-ape-v1",
             Self::Otlp => "otlp",
             Self::CopilotEvents => "copilot-events",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
         }
     }
 
@@ -237,6 +248,104 @@ impl TraceFormat {
             Self::GitApeV1 => "git-ape execution trace v1",
             Self::Otlp => "OpenTelemetry (OTLP JSON)",
             Self::CopilotEvents => "Copilot events (JSON lines)",
+            Self::ClaudeCode => "Claude Code session (JSON lines)",
+            Self::Codex => "Codex rollout (JSON lines)",
+        }
+    }
+
+    /// Reads a file of this format to its end, whatever is in it, and hands each event on.
+    pub fn read(self, input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
+        match self {
+            Self::GitApeJsonl => jsonl::read(input, sink),
+            Self::GitApeV1 => {
+                let execution = git_ape::read(input);
+                execution.entries.iter().filter_map(git_ape::Entry::event).for_each(sink);
+                execution.reading
+            }
+            Self::Otlp => otlp::read(input, states, sink),
+            Self::CopilotEvents => copilot::read(input, states, sink),
+            Self::ClaudeCode => claude::read(input, states, sink),
+            Self::Codex => codex::read(input, states, sink),
+        }
+    }
+
+    /// Its names are those of skills, agents and tools, which the state map turns into states. Spans name states themselves.
+    #[must_use]
+    pub fn has_map(self) -> bool {
+        match self {
+            Self::CopilotEvents | Self::ClaudeCode | Self::Codex => true,
+            Self::GitApeJsonl | Self::GitApeV1 | Self::Otlp => false,
+        }
+    }
+
+    /// What tells the format by the content of a file.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::GitApeJsonl => "a record that names a state",
+            Self::GitApeV1 => "its schemaVersion",
+            Self::Otlp => "its resourceSpans",
+            Self::CopilotEvents => "a record with a type and data",
+            Self::ClaudeCode => "a record with a type, a sessionId and a message",
+            Self::Codex => "a record with a type of Codex's and a payload",
+        }
+    }
+
+    /// Who writes files of this format, unless the file itself says something else.
+    #[must_use]
+    pub fn producer(self) -> Producer {
+        match self {
+            Self::GitApeJsonl | Self::GitApeV1 => Producer::Agent,
+            Self::Otlp | Self::CopilotEvents | Self::ClaudeCode | Self::Codex => Producer::Harness,
+        }
+    }
+}
+
+/// Who wrote a trace. What a harness writes is better evidence than what an agent writes of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Producer {
+    /// The agent itself.
+    Agent,
+    /// The workflow that runs the agent.
+    Workflow,
+    /// The program in which the agent runs, or its telemetry.
+    Harness,
+}
+
+impl Producer {
+    /// The id in reports.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Workflow => "workflow",
+            Self::Harness => "harness",
+        }
+    }
+}
+
+/// How the format of a file was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recognition {
+    /// By what stands in it.
+    Content,
+    /// By the folder in which it lies.
+    Folder,
+    /// By its name.
+    Name,
+    /// Nothing tells, so it is taken for `trace.jsonl`.
+    Assumed,
+}
+
+impl Recognition {
+    /// The id in reports.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Content => "content",
+            Self::Folder => "folder",
+            Self::Name => "name",
+            Self::Assumed => "assumed",
         }
     }
 }

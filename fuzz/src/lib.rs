@@ -2,6 +2,7 @@
 //! them, so that they are exercised where there is no fuzzer.
 
 pub mod inputs;
+pub mod learning;
 pub mod readers;
 pub mod whole;
 
@@ -9,13 +10,16 @@ pub mod whole;
 pub type Body = fn(&[u8]);
 
 /// Every target, by its name.
-pub const BODIES: [(&str, Body); 8] = [
+pub const BODIES: [(&str, Body); 11] = [
     ("jsonl", readers::jsonl),
     ("git_ape", readers::git_ape),
     ("otlp", readers::otlp),
     ("copilot", readers::copilot),
+    ("claude", readers::claude),
+    ("codex", readers::codex),
     ("model", inputs::model),
     ("results", inputs::results),
     ("state_map", inputs::state_map),
+    ("learn", learning::learn),
     ("check", whole::check),
 ];

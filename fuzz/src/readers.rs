@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 
 use process_integrity::trace::git_ape::{self as v1, Kind};
 use process_integrity::trace::state_map::StateMap;
-use process_integrity::trace::{self, Event, Place, Reading};
+use process_integrity::trace::{self, Event, Place, Reading, TraceFormat};
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -108,9 +108,23 @@ fn halves(data: &[u8], read: &Read) {
 
 /// `events.jsonl` of Copilot.
 pub fn copilot(data: &[u8]) {
+    harness(TraceFormat::CopilotEvents, data);
+}
+
+/// Sessions of Claude Code.
+pub fn claude(data: &[u8]) {
+    harness(TraceFormat::ClaudeCode, data);
+}
+
+/// Rollouts of Codex.
+pub fn codex(data: &[u8]) {
+    harness(TraceFormat::Codex, data);
+}
+
+fn harness(format: TraceFormat, data: &[u8]) {
     let states = StateMap::default();
-    let read = all(|sink| trace::copilot::read(data, &states, sink));
-    let again = all(|sink| trace::copilot::read(pieces(data), &states, sink));
+    let read = all(|sink| format.read(data, &states, sink));
+    let again = all(|sink| format.read(pieces(data), &states, sink));
     assert_eq!(again, read, "the size of the buffer matters");
     assert_places(data, &read);
     assert_accounts(data, &read);

@@ -15,7 +15,7 @@ use process_integrity::secrets::Secrets;
 use process_integrity::trace::git_ape::{self, Execution};
 use process_integrity::trace::run::{Admission, Pick, RunFilter};
 use process_integrity::trace::state_map::StateMap;
-use process_integrity::trace::{Event, TraceFormat, copilot, jsonl, otlp, sniff};
+use process_integrity::trace::{Event, TraceFormat, sniff};
 use process_integrity::verdict::Verdict;
 
 /// Stands between the parts of an input: trace, results, state file, model, gate file. JSON allows it nowhere.
@@ -199,6 +199,7 @@ fn run(input: &Input<'_>) -> (Report, Outputs) {
         trace: &trace,
         health: &health,
         evidence: &evidence,
+        testimonies: &[],
         folder: ".azure/deployments/d",
         model_problem: chosen.problem.as_ref(),
         min_events: findings::MIN_EVENTS,
@@ -257,11 +258,8 @@ fn of_stream<'m>(
         }
     };
     let states = StateMap::default();
-    trace.reading = match format {
-        TraceFormat::Otlp => otlp::read(bytes, &states, &mut sink),
-        TraceFormat::CopilotEvents => copilot::read(bytes, &states, &mut sink),
-        TraceFormat::GitApeJsonl | TraceFormat::GitApeV1 => jsonl::read(bytes, &mut sink),
-    };
+    let format = if format == TraceFormat::GitApeV1 { TraceFormat::GitApeJsonl } else { format };
+    trace.reading = format.read(bytes, &states, &mut sink);
     trace.all_events = all;
     trace.runs = filter.runs();
     let (count, first) = filter.foreign();

@@ -2,14 +2,16 @@
 
 use super::choose::{self, Chosen};
 use super::discover;
-use super::job::{Job, Options};
-use super::source::Source;
+use super::job::{Job, Named, Options};
+use super::source::{self, Source};
+use crate::conformance::witness::{Testimony, Witness};
 use crate::conformance::{self, Observation, sequence};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Mode};
 use crate::findings::{self, Facts, TraceFacts};
 use crate::message::Message;
 use crate::model::{Model, ModelError};
 use crate::report::Report;
+use crate::trace::{Producer, TraceFormat};
 
 /// A report, and what was wrong with the inputs.
 #[derive(Debug)]
@@ -50,6 +52,8 @@ pub(super) struct Opened<'a> {
     evidence: Evidence,
     pub(super) trace: TraceFacts,
     pub(super) source: Source<'a>,
+    /// Logs of a harness, to be compared with the trace.
+    logs: Vec<(Named, TraceFormat)>,
 }
 
 /// Finds the files of a job and opens its trace.
@@ -58,52 +62,115 @@ pub(super) fn open<'a>(job: &'a Job, options: &'a Options) -> Opened<'a> {
     let traces = discover::traces(job);
     let mut trace = TraceFacts {
         absent: traces.absent,
-        others: traces.others,
         unreadable_others: traces.unreadable_others,
         deployment: deployment_id(job, evidence.deployment_id()),
         ..TraceFacts::default()
     };
     let source = Source::open(job, traces.chosen, options, &mut trace);
-    Opened { evidence, trace, source }
+    // Against what the harness itself wrote there is nothing to be compared, and what is no evidence is not compared.
+    let compares =
+        options.evidence != Mode::Off && matches!(trace.producer, Some(Producer::Agent | Producer::Workflow));
+    let mut logs = Vec::new();
+    for other in traces.others {
+        match source::format_of(job, &other)
+            .filter(|format| compares && format.producer() == Producer::Harness)
+        {
+            Some(format) => logs.push((other, format)),
+            None => trace.others.push(other.shown),
+        }
+    }
+    Opened { evidence, trace, source, logs }
 }
 
 fn judge(opened: Opened<'_>, job: &Job, options: &Options, all: &[Chosen]) -> Vec<Report> {
-    let Opened { evidence, mut trace, mut source } = opened;
+    let Opened { evidence, mut trace, mut source, logs } = opened;
     let observe =
         || all.iter().map(|chosen| Observation::new(&chosen.model, &options.secrets)).collect::<Vec<_>>();
     let observations = source.watch(observe, &mut trace);
+    let testimonies = testimonies(job, options, all, &logs, &mut trace);
     let health = discover::health(job);
     let name = trace.deployment.clone().or_else(|| job.trace.as_ref().map(|trace| trace.shown.clone()));
     let name = name.unwrap_or_else(|| "(no deployment)".to_owned());
-    let report = |(observation, chosen): (&Observation<'_>, &Chosen)| {
-        let sequence = match (source.execution(), &chosen.graph) {
-            (Some(execution), Some((graph, digest))) if execution.whole => {
-                Some(sequence::check(execution, graph, digest.as_deref()))
+    let report =
+        |((observation, chosen), testimonies): ((&Observation<'_>, &Chosen), &Vec<Testimony<'_>>)| {
+            let sequence = match (source.execution(), &chosen.graph) {
+                (Some(execution), Some((graph, digest))) if execution.whole => {
+                    Some(sequence::check(execution, graph, digest.as_deref()))
+                }
+                _ => None,
+            };
+            let mut evidence = evidence.clone();
+            discover::artifacts(job, &chosen.model, &mut evidence);
+            if !health.checks.is_empty() || health.failed.is_some() {
+                // Results are the artifact of the tests, whatever their file is called.
+                evidence.present.insert(discover::TESTS_FILE.to_owned());
             }
-            _ => None,
+            let conformance = conformance::judge(observation);
+            let facts = Facts {
+                observation,
+                conformance: &conformance,
+                sequence: sequence.as_ref(),
+                trace: &trace,
+                health: &health,
+                evidence: &evidence,
+                testimonies,
+                folder: job.folder.as_ref().map_or("", |folder| folder.shown.as_str()),
+                model_problem: chosen.problem.as_ref(),
+                min_events: options.min_events,
+            };
+            let findings = findings::all(&facts);
+            Report::new(&name, &facts, findings, chosen.used.clone(), &options.secrets)
         };
-        let mut evidence = evidence.clone();
-        discover::artifacts(job, &chosen.model, &mut evidence);
-        if !health.checks.is_empty() || health.failed.is_some() {
-            // Results are the artifact of the tests, whatever their file is called.
-            evidence.present.insert(discover::TESTS_FILE.to_owned());
+    observations.iter().zip(all).zip(&testimonies).map(report).collect()
+}
+
+/// Had a state happened, a log of this format would show it: some skill, agent or tool stands for it.
+fn shows(format: TraceFormat, options: &Options, chosen: &Chosen, state: usize) -> bool {
+    format.has_map() && options.state_map.brings_about(chosen.model.name(state))
+}
+
+/// What the logs of the harness say, for each model.
+fn testimonies<'m>(
+    job: &Job,
+    options: &Options,
+    all: &'m [Chosen],
+    logs: &[(Named, TraceFormat)],
+    trace: &mut TraceFacts,
+) -> Vec<Vec<Testimony<'m>>> {
+    let mut by_model: Vec<Vec<Testimony<'_>>> = all.iter().map(|_| Vec::new()).collect();
+    for (file, format) in logs {
+        let mut watch: Vec<Witness<'_>> = all.iter().map(|chosen| Witness::new(&chosen.model)).collect();
+        let Some((reading, digest)) = source::read_log(job, file, *format, options, &mut watch) else {
+            trace.others.push(file.shown.clone());
+            continue;
+        };
+        // A log that says nothing of the states is a further trace, like those that are not read.
+        let speaks = |(witness, chosen): (&Witness<'_>, &Chosen)| {
+            witness.saw_any()
+                || (0..chosen.model.states()).any(|state| shows(*format, options, chosen, state))
+        };
+        if !watch.iter().zip(all).any(speaks) {
+            trace.others.push(file.shown.clone());
+            continue;
         }
-        let conformance = conformance::judge(observation);
-        let facts = Facts {
-            observation,
-            conformance: &conformance,
-            sequence: sequence.as_ref(),
-            trace: &trace,
-            health: &health,
-            evidence: &evidence,
-            folder: job.folder.as_ref().map_or("", |folder| folder.shown.as_str()),
-            model_problem: chosen.problem.as_ref(),
-            min_events: options.min_events,
-        };
-        let findings = findings::all(&facts);
-        Report::new(&name, &facts, findings, chosen.used.clone(), &options.secrets)
-    };
-    observations.iter().zip(all).map(report).collect()
+        for (witness, (chosen, own)) in watch.into_iter().zip(all.iter().zip(&mut by_model)) {
+            // Whether telemetry covers the process at all, only its spans tell.
+            let would_show = |state: usize| match format.has_map() {
+                true => shows(*format, options, chosen, state),
+                false => witness.saw_any(),
+            };
+            let testimony = Testimony {
+                file: file.shown.clone(),
+                format: *format,
+                digest: digest.clone(),
+                reading: reading.clone(),
+                would_show: (0..chosen.model.states()).map(would_show).collect(),
+                witness,
+            };
+            own.push(testimony);
+        }
+    }
+    by_model
 }
 
 /// The deployment that a folder is of: what its files say, else its name.

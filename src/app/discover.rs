@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::job::{Job, Named};
+use super::source;
 use crate::evidence::{
     self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE,
 };
@@ -19,6 +20,8 @@ pub(super) const TRACES_FOLDER: &str = "traces";
 pub(super) const EVENTS_FILE: &str = "events.jsonl";
 /// Ending of OTLP exports.
 pub(super) const OTLP_ENDING: &str = ".otlp.jsonl";
+/// Files without a telling name that are looked into.
+const UNNAMED_CAP: usize = 32;
 /// Name of the results.
 pub(super) const TESTS_FILE: &str = "tests.json";
 
@@ -28,7 +31,7 @@ pub(super) struct Traces {
     pub(super) chosen: Option<Named>,
     /// Why there is none, where that is more than its absence.
     pub(super) absent: Option<String>,
-    pub(super) others: Vec<String>,
+    pub(super) others: Vec<Named>,
     pub(super) unreadable_others: Vec<(String, String)>,
 }
 
@@ -46,12 +49,13 @@ pub(super) fn traces(job: &Job) -> Traces {
     }
     // What was refused is told as such, and is no further trace.
     let own = in_folder.own.iter().filter(|_| found.absent.is_none() || job.trace.is_some());
-    let all = own.chain(&in_folder.v1).chain(&in_folder.otlp).chain(&in_folder.copilot);
+    let all =
+        own.chain(&in_folder.v1).chain(&in_folder.otlp).chain(&in_folder.copilot).chain(&in_folder.others);
     let chosen = found.chosen.as_ref().map(|chosen| job.named.resolve(&chosen.path));
     found.others = all
         .filter(|other| chosen.as_ref() != Some(&job.named.resolve(&other.path)))
         .filter(|other| !found.unreadable_others.iter().any(|(file, _)| *file == other.shown))
-        .map(|other| other.shown.clone())
+        .cloned()
         .collect();
     found
 }
@@ -63,6 +67,8 @@ struct Candidates {
     v1: Vec<Named>,
     otlp: Vec<Named>,
     copilot: Option<Named>,
+    /// Other files of JSON lines whose content is that of a trace.
+    others: Vec<Named>,
     /// The folder of v1 traces leads out of the workspace; why it is not read.
     refused: Option<String>,
 }
@@ -79,12 +85,22 @@ impl Candidates {
             v1: listed(&folder.join(TRACES_FOLDER), ".json"),
             otlp: listed(folder, OTLP_ENDING),
             copilot: named(EVENTS_FILE),
+            others: told_by_content(job, folder),
             refused: match named(TRACES_FOLDER).map(|traces| (job.workspace.resolve(&traces.path), traces)) {
                 Some((Err(refusal), traces)) => Some(format!("{}: {refusal}", traces.shown)),
                 Some((Ok(_), _)) | None => None,
             },
         }
     }
+}
+
+/// Files without a name that tells, but with a content that does: a session of a harness, say.
+fn told_by_content(job: &Job, folder: &Named) -> Vec<Named> {
+    let known = |name: &str| name == TRACE_FILE || name == EVENTS_FILE || name.ends_with(OTLP_ENDING);
+    let lines = |name: &str| name.ends_with(".jsonl") || name.ends_with(".ndjson");
+    let names = job.workspace.list(&folder.path, |name| lines(name) && !known(name));
+    let files = names.iter().take(UNNAMED_CAP).map(|name| folder.join(name));
+    files.filter(|file| source::format_of(job, file).is_some()).collect()
 }
 
 fn choose(job: &Job, candidates: &Candidates, found: &mut Traces) {
@@ -104,7 +120,8 @@ fn choose(job: &Job, candidates: &Candidates, found: &mut Traces) {
     if found.chosen.is_some() || !candidates.v1.is_empty() {
         return;
     }
-    if let Some(other) = candidates.otlp.last().or(candidates.copilot.as_ref()) {
+    if let Some(other) = candidates.otlp.last().or(candidates.copilot.as_ref()).or(candidates.others.first())
+    {
         match job.workspace.open(&other.path, TRACE_CAP) {
             Ok(_) => found.chosen = Some(other.clone()),
             Err(refusal) => found.absent = Some(format!("{}: {refusal}", other.shown)),

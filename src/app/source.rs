@@ -7,7 +7,7 @@ use super::job::{Job, Named, Options};
 use crate::findings::TraceFacts;
 use crate::trace::git_ape::{self, Execution};
 use crate::trace::run::{Admission, Pick, RunFilter};
-use crate::trace::{Event, Reading, TraceFormat, Watch, copilot, jsonl, otlp, sniff};
+use crate::trace::{Event, Producer, Reading, Recognition, TraceFormat, Watch, sniff};
 use crate::workspace::{Stream, TRACE_CAP};
 
 /// A trace that is to be read.
@@ -40,18 +40,22 @@ impl<'a> Source<'a> {
         let traces = job.folder.as_ref().map(|folder| folder.join(discover::TRACES_FOLDER).path);
         let in_traces = traces.is_some_and(|traces| file.path.parent() == Some(traces.as_path()));
         let head = input.fill_buf().unwrap_or_default();
-        let format = match sniff::sniff(head) {
+        let (format, recognition) = match sniff::sniff(head) {
             // What lies in git-ape's own folder is one document, whatever stands on a line of it.
             Some(TraceFormat::GitApeJsonl) | None if in_traces && job.trace.is_none() => {
-                TraceFormat::GitApeV1
+                (TraceFormat::GitApeV1, Recognition::Folder)
             }
-            Some(format) => format,
+            Some(format) => (format, Recognition::Content),
             // A file whose content tells nothing is what its name says.
-            None if job.trace.is_some() => TraceFormat::GitApeJsonl,
-            None if file.shown.ends_with(discover::OTLP_ENDING) => TraceFormat::Otlp,
-            None if file.shown.ends_with(discover::EVENTS_FILE) => TraceFormat::CopilotEvents,
-            None => TraceFormat::GitApeJsonl,
+            None if job.trace.is_some() => (TraceFormat::GitApeJsonl, Recognition::Assumed),
+            None if file.shown.ends_with(discover::OTLP_ENDING) => (TraceFormat::Otlp, Recognition::Name),
+            None if file.shown.ends_with(discover::EVENTS_FILE) => {
+                (TraceFormat::CopilotEvents, Recognition::Name)
+            }
+            None => (TraceFormat::GitApeJsonl, Recognition::Assumed),
         };
+        trace.recognition = Some(recognition);
+        trace.producer = Some(format.producer());
         trace.format = Some(format);
         if format != TraceFormat::GitApeV1 {
             return Self::Stream { job, file, format, options };
@@ -59,6 +63,9 @@ impl<'a> Source<'a> {
         let execution = git_ape::read(&mut input);
         trace.digest = Some(input.into_inner().finish());
         trace.outcome.clone_from(&execution.outcome);
+        if execution.producer.as_deref() == Some("workflow") {
+            trace.producer = Some(Producer::Workflow);
+        }
         trace.reading = execution.reading.clone();
         Self::Document(Box::new(execution))
     }
@@ -126,12 +133,7 @@ fn read_run<W: Watch>(
     };
     // A file that grows while it is read is read to the cap only.
     let mut capped = (&mut input).take(TRACE_CAP);
-    trace.reading = match format {
-        TraceFormat::GitApeJsonl => jsonl::read(&mut capped, &mut sink),
-        TraceFormat::Otlp => otlp::read(&mut capped, &options.state_map, &mut sink),
-        TraceFormat::CopilotEvents => copilot::read(&mut capped, &options.state_map, &mut sink),
-        TraceFormat::GitApeV1 => Reading::default(),
-    };
+    trace.reading = format.read(&mut capped, &options.state_map, &mut sink);
     trace.all_events = all;
     trace.digest = Some(input.into_inner().finish());
     trace.runs = filter.runs();
@@ -139,4 +141,24 @@ fn read_run<W: Watch>(
     trace.foreign = (count, first.cloned());
     let last = filter.last().map(str::to_owned);
     Some((watch, last))
+}
+
+/// The format of a file that its content tells.
+pub(super) fn format_of(job: &Job, file: &Named) -> Option<TraceFormat> {
+    let mut input = job.workspace.stream(&file.path).ok()?;
+    sniff::sniff(input.fill_buf().ok()?)
+}
+
+/// Reads a log of a harness to its end; gives what could not be read in it, and its digest.
+pub(super) fn read_log(
+    job: &Job,
+    file: &Named,
+    format: TraceFormat,
+    options: &Options,
+    watch: &mut impl Watch,
+) -> Option<(Reading, String)> {
+    let mut input = job.workspace.stream(&file.path).ok()?;
+    let mut capped = (&mut input).take(TRACE_CAP);
+    let reading = format.read(&mut capped, &options.state_map, &mut |event| watch.event(&event));
+    Some((reading, input.into_inner().finish()))
 }

@@ -1,7 +1,8 @@
 //! What lies beside the trace: results, evidence, the model.
 
-use super::Facts;
+use super::{Facts, at};
 use crate::conformance::StateStatus;
+use crate::conformance::witness::{self, Objection};
 use crate::evidence::{
     AUTHORIZATION_FILE, AUTHORIZED_STATE, Document, GATE_FILE, GATE_STATES, GateWord, METADATA_FILE, Mode,
     STATE_FILE, usual,
@@ -80,6 +81,7 @@ pub(super) fn evidence(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     if facts.evidence.mode != Mode::Off {
         gate(facts, found);
         contradictions(facts, found);
+        harness(facts, found);
         absent(facts, found);
     }
 }
@@ -178,6 +180,34 @@ fn contradictions(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         if let Some(state) = deployment.and_then(|name| completed(facts, &[name])) {
             report(STATE_FILE, record.status.as_deref().unwrap_or_default(), state);
         }
+    }
+}
+
+/// What the trace has completed, and a harness that would have seen it did not see.
+fn harness(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let model = facts.observation.model();
+    for state in 0..model.states() {
+        let completed = facts.observation.record(state).and_then(|record| record.completed());
+        let Some(claimed) = completed else { continue };
+        let Some(objection) = witness::objection(facts.testimonies, state) else { continue };
+        let name = model.name(state);
+        let (text, file, place) = match objection {
+            Objection::NeverSeen(file) => (
+                format!("the trace has {{}} completed ({}), but the harness never saw it: {{}}", at(claimed)),
+                file,
+                None,
+            ),
+            Objection::Failed(file, place) => (
+                format!("the trace has {{}} completed ({}), but the harness saw it fail: {{}}", at(claimed)),
+                file,
+                Some(place),
+            ),
+        };
+        let hint =
+            "The harness's log is the better evidence. Find out who wrote the trace, and do the step again.";
+        let finding =
+            Finding::new(FindingId::EvidenceContradiction, Message::new(&text, &[name, file]), hint);
+        found.push(finding.state(name).file(Some(file)).at(place));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Facts, line, listing};
 use crate::message::Message;
+use crate::trace::Reading;
 use crate::verdict::{Finding, FindingId};
 
 pub(super) fn trace(facts: &Facts<'_>, found: &mut Vec<Finding>) {
@@ -25,23 +26,29 @@ fn missing(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     found.push(Finding::new(FindingId::TraceMissing, message, hint).file(facts.trace_file()));
 }
 
+const DAMAGE_HINT: &str = "Append whole lines of UTF-8 JSON, each with one write, from one writer at a time.";
+
 fn damage(facts: &Facts<'_>, found: &mut Vec<Finding>) {
-    let hint = "Append whole lines of UTF-8 JSON, each with one write, from one writer at a time.";
-    let damage = &facts.trace.reading.damage;
-    for one in damage.kept() {
-        let text = format!("{}, byte {} cannot be read: {{}}", line(one.place), one.place.offset);
-        let finding = Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[&one.reason]), hint);
-        found.push(finding.file(facts.trace_file()).at(Some(one.place)));
+    damage_of(&facts.trace.reading, facts.trace_file(), found);
+    for testimony in facts.testimonies {
+        damage_of(&testimony.reading, Some(&testimony.file), found);
     }
-    if damage.more() > 0 {
-        let text = format!("{} more lines cannot be read", damage.more());
-        found.push(
-            Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[]), hint).file(facts.trace_file()),
-        );
-    }
+    let hint = DAMAGE_HINT;
     for (file, reason) in &facts.trace.unreadable_others {
         let message = Message::new("the trace {} beside it cannot be read: {}", &[file, reason]);
         found.push(Finding::new(FindingId::TraceCorrupt, message, hint).file(Some(file)));
+    }
+}
+
+fn damage_of(reading: &Reading, file: Option<&str>, found: &mut Vec<Finding>) {
+    for one in reading.damage.kept() {
+        let text = format!("{}, byte {} cannot be read: {{}}", line(one.place), one.place.offset);
+        let finding = Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[&one.reason]), DAMAGE_HINT);
+        found.push(finding.file(file).at(Some(one.place)));
+    }
+    if reading.damage.more() > 0 {
+        let text = format!("{} more lines cannot be read", reading.damage.more());
+        found.push(Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[]), DAMAGE_HINT).file(file));
     }
 }
 

@@ -82,6 +82,16 @@ struct TracePart<'a> {
     digest: Option<&'a str>,
     events: u64,
     unreadable: u64,
+    recognised: Option<&'static str>,
+    producer: Option<&'static str>,
+    compared: Vec<LogPart<'a>>,
+}
+
+#[derive(Serialize)]
+struct LogPart<'a> {
+    format: &'static str,
+    path: &'a str,
+    digest: &'a str,
 }
 
 fn finding(finding: &Finding) -> FindingPart<'_> {
@@ -147,6 +157,13 @@ pub fn render(report: &Report, layout: Layout) -> String {
             digest: report.trace_digest.as_deref(),
             events: report.events,
             unreadable: report.unreadable,
+            recognised: report.recognition.map(crate::trace::Recognition::id),
+            producer: report.producer.map(crate::trace::Producer::id),
+            compared: report
+                .compared
+                .iter()
+                .map(|log| LogPart { format: log.format.id(), path: &log.file, digest: &log.digest })
+                .collect(),
         },
     };
     let text = match layout {

@@ -327,6 +327,14 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
             report.unreadable,
             report.passed_over
         );
+        let how = super::provenance(report);
+        if !how.is_empty() {
+            let _ = writeln!(out, "- Format {how}");
+        }
+        for log in report.compared.iter().take(ROWS_SHORT) {
+            let file = markdown_code(&cut(&log.file, 200));
+            let _ = writeln!(out, "- Compared with: {} {file}, `{}`", log.format.title(), log.digest);
+        }
         if let Some(commit) = &context.commit {
             let _ = writeln!(out, "- Commit: {}", markdown_code(&cut(commit, 64)));
         }

@@ -206,6 +206,14 @@ fn foot(report: &Report, paper: &mut Paper) {
     let format = report.format.map_or("none", crate::trace::TraceFormat::title);
     let trace = format!("Trace: {format}{}; {} events judged", path(&report.trace), report.events);
     paper.line(&paper.paint(DIM, &trace));
+    let provenance = super::provenance(report);
+    if !provenance.is_empty() {
+        paper.line(&paper.paint(DIM, &format!("       {provenance}")));
+    }
+    for log in report.compared.iter().take(SHOWN) {
+        let file = escape::line(&cut(&log.file, 200));
+        paper.line(&paper.paint(DIM, &format!("Compared with: {} {file}", log.format.title())));
+    }
 }
 
 /// The closing line over several deployments.

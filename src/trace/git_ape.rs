@@ -26,7 +26,7 @@ const DOCUMENT_CAP: u64 = 64 << 20;
 /// Events that are held.
 const ENTRIES_CAP: usize = 200_000;
 /// The fields of the document that are used. All others are checked and left.
-const FIELDS: [&str; 4] = ["schemaVersion", "graph", "startedAt", "outcome"];
+const FIELDS: [&str; 5] = ["schemaVersion", "producer", "graph", "startedAt", "outcome"];
 
 /// What an entry of `events` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +94,8 @@ impl Entry {
 pub struct Execution {
     /// `schemaVersion`.
     pub schema_version: Option<String>,
+    /// `producer.type`: `workflow` or `agent-observed`.
+    pub producer: Option<String>,
     /// `graph.path`.
     pub graph_path: Option<String>,
     /// `graph.digest`.
@@ -155,6 +157,8 @@ pub fn read(mut input: impl BufRead) -> Execution {
     let string = |key| json::text(&fields, key).map(str::to_owned);
     let graph = fields.get("graph").unwrap_or(&Value::Null);
     execution.schema_version = string("schemaVersion");
+    let producer = fields.get("producer").unwrap_or(&Value::Null);
+    execution.producer = json::text(producer, "type").map(str::to_owned);
     execution.graph_path = json::text(graph, "path").map(str::to_owned);
     execution.graph_digest = json::text(graph, "digest").map(str::to_owned);
     execution.started_at = fields.get("startedAt").cloned();

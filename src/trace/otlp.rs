@@ -5,8 +5,9 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
+use super::harness;
 use super::state_map::StateMap;
-use super::{Capped, Damage, Event, Place, Reading, Status, Time, jsonl};
+use super::{Capped, Damage, Event, Place, Reading, Status, Time};
 use crate::json;
 
 /// A document over many lines is held whole, so it is capped: 64 MiB.
@@ -58,13 +59,8 @@ pub fn read(mut input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Eve
 }
 
 fn lines(input: impl BufRead, states: &StateMap, spans: &mut Vec<Span>) -> Reading {
-    jsonl::each_line(input, &mut |text, place, reading| match json::parse(text.as_bytes()) {
-        Ok(export @ Value::Object(_)) => collect(&export, states, place, spans, &mut reading.damage),
-        Ok(_) => reading.damage.push_with(|| Damage { place, reason: "the line holds no object".to_owned() }),
-        Err(error) => reading.damage.push_with(|| {
-            let offset = place.offset + error.column.saturating_sub(1) as u64;
-            Damage { place: Place { offset, ..place }, reason: error.reason }
-        }),
+    harness::each_record(input, &mut |export, place, reading| {
+        collect(export, states, place, spans, &mut reading.damage);
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TraceFormat, git_ape, record};
+use super::{TraceFormat, claude, codex, git_ape, record};
 use crate::json;
 
 /// How many bytes of a file's beginning [`sniff`] wants to see.
@@ -52,6 +52,12 @@ fn of_record(record: &Value) -> Option<TraceFormat> {
     if record.get("resourceSpans").or_else(|| record.get("resource_spans")).is_some_and(Value::is_array) {
         return Some(TraceFormat::Otlp);
     }
+    if claude::is_record(record) {
+        return Some(TraceFormat::ClaudeCode);
+    }
+    if codex::is_record(record) {
+        return Some(TraceFormat::Codex);
+    }
     let typed = json::text(record, "type").is_some_and(|kind| !kind.is_empty());
     (typed && record.get("data").is_some_and(Value::is_object)).then_some(TraceFormat::CopilotEvents)
 }
@@ -90,6 +96,12 @@ mod tests {
             ("{\"type\":\"session.start\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"x\":1}\n{\"type\":\"skill.invoked\",\"data\":{}}\n", TraceFormat::CopilotEvents),
             ("{\"resourceSpans\":[]}\n", TraceFormat::Otlp),
+            ("{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{}}\n", TraceFormat::ClaudeCode),
+            (
+                "{\"type\":\"summary\"}\n{\"type\":\"assistant\",\"sessionId\":\"s\",\"message\":{}}\n",
+                TraceFormat::ClaudeCode,
+            ),
+            ("{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\"}}\n", TraceFormat::Codex),
             ("{\n \"resource_spans\": [\n", TraceFormat::Otlp),
             ("{\"schemaVersion\":\"git-ape-execution-trace/v1\"}", TraceFormat::GitApeV1),
             (

@@ -54,7 +54,19 @@ impl StateMap {
     /// The state that a name stands for.
     #[must_use]
     pub fn state<'a>(&'a self, name: &'a str) -> &'a str {
-        self.0.get(name).map_or(name, String::as_str)
+        self.mapped(name).unwrap_or(name)
+    }
+
+    /// The state that the map itself has for a name.
+    #[must_use]
+    pub fn mapped(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Some name stands for this state.
+    #[must_use]
+    pub fn brings_about(&self, state: &str) -> bool {
+        self.0.values().any(|known| known == state)
     }
 }
 

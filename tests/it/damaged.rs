@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fuzz_bodies::readers::{self, written};
 use crate::support::{CHECKLIST, check, fixtures, ids};
 use process_integrity::trace::state_map::StateMap;
-use process_integrity::trace::{Event, Reading, TraceFormat, copilot, git_ape, jsonl, otlp, sniff};
+use process_integrity::trace::{Event, Reading, TraceFormat, sniff};
 use process_integrity::verdict::{Class, FindingId};
 
 /// The nodes of git-ape's deploy graph, which an execution trace is judged against.
@@ -93,16 +93,7 @@ impl Damaged {
         let head = &self.bytes[..self.bytes.len().min(sniff::HEAD)];
         let format = sniff::sniff(head).unwrap_or(named);
         let (input, map) = (Cursor::new(&self.bytes), StateMap::default());
-        let reading = match format {
-            TraceFormat::GitApeJsonl => jsonl::read(input, &mut sink),
-            TraceFormat::Otlp => otlp::read(input, &map, &mut sink),
-            TraceFormat::CopilotEvents => copilot::read(input, &map, &mut sink),
-            TraceFormat::GitApeV1 => {
-                let execution = git_ape::read(input);
-                execution.entries.iter().filter_map(|entry| entry.event()).for_each(sink);
-                execution.reading
-            }
-        };
+        let reading = format.read(input, &map, &mut sink);
         Read { format, states, lines, reading }
     }
 
@@ -199,6 +190,8 @@ fn every_line_of_a_damaged_trace_is_an_event_or_reported_or_counted() {
             // An export has any number of spans, and a document any number of lines.
             TraceFormat::Otlp => readers::otlp(&damaged.bytes),
             TraceFormat::GitApeV1 => readers::git_ape(&damaged.bytes),
+            TraceFormat::ClaudeCode => readers::claude(&damaged.bytes),
+            TraceFormat::Codex => readers::codex(&damaged.bytes),
         }
     }
 }
