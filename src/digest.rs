@@ -19,32 +19,41 @@ fn hex(hash: &[u8]) -> String {
     text
 }
 
-/// Hashes what is read through it.
+/// Hashes what is read through it, unless the digest is known.
 #[derive(Debug)]
 pub struct Hashed<R> {
     input: R,
-    hash: Sha256,
+    hash: Option<Sha256>,
 }
 
 impl<R: Read> Hashed<R> {
     /// Around an input.
     #[must_use]
     pub fn new(input: R) -> Self {
-        Self { input, hash: Sha256::new() }
+        Self { input, hash: Some(Sha256::new()) }
     }
 
-    /// The digest of the whole input: what was not read yet is read now.
+    /// Around an input whose digest is known, or nobody asks for.
     #[must_use]
-    pub fn finish(mut self) -> String {
+    pub fn off(input: R) -> Self {
+        Self { input, hash: None }
+    }
+
+    /// The digest of the whole input: what was not read yet is read now. `None` where it was not asked for.
+    #[must_use]
+    pub fn finish(mut self) -> Option<String> {
+        self.hash.as_ref()?;
         let _ = io::copy(&mut self, &mut io::sink());
-        hex(&self.hash.finalize())
+        self.hash.map(|hash| hex(&hash.finalize()))
     }
 }
 
 impl<R: Read> Read for Hashed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
-        self.hash.update(buffer.get(..count).unwrap_or_default());
+        if let Some(hash) = &mut self.hash {
+            hash.update(buffer.get(..count).unwrap_or_default());
+        }
         Ok(count)
     }
 }
@@ -58,7 +67,8 @@ mod tests {
         let mut input = Hashed::new(&b"abc"[..]);
         let mut one = [0; 1];
         input.read_exact(&mut one).unwrap();
-        assert_eq!(input.finish(), digest(b"abc"));
+        assert_eq!(input.finish(), Some(digest(b"abc")));
+        assert_eq!(Hashed::off(&b"abc"[..]).finish(), None);
         assert_eq!(digest(b"abc"), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

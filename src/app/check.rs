@@ -36,12 +36,14 @@ pub fn check(job: &Job, options: &Options) -> Result<Checked, ModelError> {
     report.map(|report| Checked { report, warnings }).ok_or_else(none)
 }
 
-/// The reports on one deployment by models that are given, in place of the one that would be found. The trace is read once.
+/// The reports on one deployment by models that are given, in place of the one that would be found. The trace is read once,
+/// and not hashed: whoever gives models has read it before.
 ///
 /// # Errors
 /// As [`check`].
 pub fn check_by(job: &Job, options: &Options, models: &[&Model]) -> Result<Vec<Report>, ModelError> {
     let opened = open(job, options);
+    let opened = Opened { source: opened.source.again(), ..opened };
     let chosen = models.iter().map(|model| choose::given(model, job, opened.source.execution()));
     let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
     Ok(judge(opened, job, options, &chosen))

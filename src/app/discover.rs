@@ -134,7 +134,7 @@ fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
     let mut readable = Vec::new();
     let mut damaged = Vec::new();
     for trace in traces {
-        match job.workspace.stream(&trace.path) {
+        match job.workspace.stream_again(&trace.path) {
             Err(refusal) => damaged.push((trace, refusal.to_string(), false)),
             Ok(_) if traces.len() == 1 => readable.push((None, trace)),
             Ok(stream) => {

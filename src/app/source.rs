@@ -21,7 +21,16 @@ pub(super) enum Source<'a> {
         file: Named,
         format: TraceFormat,
         options: &'a Options,
+        digest: Digest,
     },
+}
+
+/// Whether the digest of a file is wanted when it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Digest {
+    Wanted,
+    /// It was read before, and hashing it takes a good part of the time.
+    Known,
 }
 
 impl<'a> Source<'a> {
@@ -32,7 +41,7 @@ impl<'a> Source<'a> {
         trace: &mut TraceFacts,
     ) -> Self {
         let Some(file) = chosen else { return Self::None };
-        let Some(mut input) = open(job, &file) else {
+        let Some(mut input) = open(job, &file, Digest::Wanted) else {
             trace.absent = Some(format!("{}: it cannot be opened", file.shown));
             return Self::None;
         };
@@ -58,16 +67,26 @@ impl<'a> Source<'a> {
         trace.producer = Some(format.producer());
         trace.format = Some(format);
         if format != TraceFormat::GitApeV1 {
-            return Self::Stream { job, file, format, options };
+            return Self::Stream { job, file, format, options, digest: Digest::Wanted };
         }
         let execution = git_ape::read(&mut input);
-        trace.digest = Some(input.into_inner().finish());
+        trace.digest = input.into_inner().finish();
         trace.outcome.clone_from(&execution.outcome);
         if execution.producer.as_deref() == Some("workflow") {
             trace.producer = Some(Producer::Workflow);
         }
         trace.reading = execution.reading.clone();
         Self::Document(Box::new(execution))
+    }
+
+    /// The same, of a file that was hashed before.
+    pub(super) fn again(self) -> Self {
+        match self {
+            Self::Stream { job, file, format, options, .. } => {
+                Self::Stream { job, file, format, options, digest: Digest::Known }
+            }
+            Self::None | Self::Document(_) => self,
+        }
     }
 
     /// The document, of a format that is one.
@@ -93,35 +112,40 @@ impl<'a> Source<'a> {
                 trace.all_events = execution.entries.len() as u64;
                 watch
             }
-            Self::Stream { job, file, format, options } => {
-                let first = read_run(job, file, *format, options, fresh(), Pick::First, trace);
+            Self::Stream { job, file, format, options, digest } => {
+                let read = |watch: W, pick: Pick, digest: Digest, trace: &mut TraceFacts| {
+                    let input = open(job, file, digest)?;
+                    Some(read_run(input, *format, options, watch, pick, trace))
+                };
+                let first = read(fresh(), Pick::First, *digest, trace);
                 let Some((watched, last)) = first else { return fresh() };
                 let Some(last) = last else { return watched };
                 // The last run is another than the first: only now is its id known.
                 let mut again = TraceFacts { deployment: trace.deployment.clone(), ..TraceFacts::default() };
-                let second = read_run(job, file, *format, options, fresh(), Pick::Run(last), &mut again);
+                let second = read(fresh(), Pick::Run(last), Digest::Known, &mut again);
                 second.map_or(watched, |(watched, _)| watched)
             }
         }
     }
 }
 
-fn open(job: &Job, file: &Named) -> Option<Stream> {
+fn open(job: &Job, file: &Named, digest: Digest) -> Option<Stream> {
     let scope = if job.trace.as_ref() == Some(file) { &job.named } else { &job.workspace };
-    scope.stream(&file.path).ok()
+    match digest {
+        Digest::Wanted => scope.stream(&file.path).ok(),
+        Digest::Known => scope.stream_again(&file.path).ok(),
+    }
 }
 
 /// Reads a file once, watching one run of it. Gives the run that must be judged instead, if it is another one.
 fn read_run<W: Watch>(
-    job: &Job,
-    file: &Named,
+    mut input: Stream,
     format: TraceFormat,
     options: &Options,
     mut watch: W,
     pick: Pick,
     trace: &mut TraceFacts,
-) -> Option<(W, Option<String>)> {
-    let mut input = open(job, file)?;
+) -> (W, Option<String>) {
     let mut filter = RunFilter::new(trace.deployment.clone(), pick);
     let mut all = 0;
     let mut sink = |event: Event<'_>| {
@@ -135,17 +159,17 @@ fn read_run<W: Watch>(
     let mut capped = (&mut input).take(TRACE_CAP);
     trace.reading = format.read(&mut capped, &options.state_map, &mut sink);
     trace.all_events = all;
-    trace.digest = Some(input.into_inner().finish());
+    trace.digest = input.into_inner().finish();
     trace.runs = filter.runs();
     let (count, first) = filter.foreign();
     trace.foreign = (count, first.cloned());
     let last = filter.last().map(str::to_owned);
-    Some((watch, last))
+    (watch, last)
 }
 
 /// The format of a file that its content tells.
 pub(super) fn format_of(job: &Job, file: &Named) -> Option<TraceFormat> {
-    let mut input = job.workspace.stream(&file.path).ok()?;
+    let mut input = job.workspace.stream_again(&file.path).ok()?;
     sniff::sniff(input.fill_buf().ok()?)
 }
 
@@ -160,5 +184,5 @@ pub(super) fn read_log(
     let mut input = job.workspace.stream(&file.path).ok()?;
     let mut capped = (&mut input).take(TRACE_CAP);
     let reading = format.read(&mut capped, &options.state_map, &mut |event| watch.event(&event));
-    Some((reading, input.into_inner().finish()))
+    Some((reading, input.into_inner().finish().unwrap_or_default()))
 }

@@ -20,6 +20,15 @@ pub struct Loop {
     pub redone: Vec<usize>,
 }
 
+/// Spreads the bits of a way: the factor of Fibonacci hashing, 2^64 over the golden ratio.
+const WAY_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn hash(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// How a state stands when it is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
@@ -70,6 +79,7 @@ impl Label {
 #[derive(Debug, Clone)]
 struct Track {
     name: String,
+    name_hash: u64,
     first_completed: Option<u64>,
     last_completed: Option<u64>,
     standing: Standing,
@@ -98,7 +108,8 @@ pub struct Golden {
     /// Which completed state came directly after which.
     steps: HashSet<(usize, usize)>,
     last_step: Option<(usize, usize)>,
-    path: DefaultHasher,
+    /// The same for runs of the same states and statuses in the same order.
+    way: u64,
     crowded: bool,
 }
 
@@ -117,7 +128,7 @@ impl Golden {
             first: None,
             steps: HashSet::new(),
             last_step: None,
-            path: DefaultHasher::new(),
+            way: 0,
             crowded: false,
         }
     }
@@ -138,7 +149,9 @@ impl Golden {
             self.crowded = true;
             return;
         };
-        (&*event.state, event.status).hash(&mut self.path);
+        let track = self.tracks.get(state).map_or(0, |track| track.name_hash);
+        // Order matters, so that every event moves what came before it.
+        self.way = self.way.rotate_left(5).wrapping_mul(WAY_FACTOR) ^ track.wrapping_add(event.status as u64);
         if event.status == Status::Completed {
             self.step(state);
         }
@@ -180,6 +193,7 @@ impl Golden {
         self.index.insert(name.to_owned(), state);
         self.tracks.push(Track {
             name: name.to_owned(),
+            name_hash: hash(name),
             first_completed: None,
             last_completed: None,
             standing: Standing::Absent,
@@ -246,7 +260,7 @@ impl Golden {
     /// The same for two runs that went the same way, event by event.
     #[must_use]
     pub fn way(&self) -> (u64, u64) {
-        (self.events, self.path.finish())
+        (self.events, self.way)
     }
 
     /// The names of the states that completed at some time.
