@@ -18,7 +18,8 @@
 //! [`trace::run::RunFilter`] lets those of the last run and of this deployment through; a
 //! [`conformance::Observation`] takes them one by one and keeps what grows with the [`model`] only. [`conformance::judge`]
 //! gives every essential state a judgement; [`findings::all`] applies every rule to the facts; [`verdict::Verdict::of`] takes
-//! the worst class. [`report::Report`] is the one view that every output reads.
+//! the worst class. [`report::Report`] is the one view that every output reads. Where the trace is the agent's own, the logs
+//! of its harness that lie beside it are read as well, each by a [`conformance::witness::Witness`], and compared with it.
 //!
 //! # The way of one lesson
 //!

@@ -200,6 +200,10 @@ def main():
             row(f"{events:,} events with {noise:,} other states", "no difference", ours, "sha256sum", peer,
                 f"{ours.seconds / peer.seconds:.2f} times")
 
+    bench = subprocess.run(["cargo", "bench", "--locked", "--quiet"], cwd=ROOT, check=True, capture_output=True, text=True)
+    parts = [line for line in bench.stdout.splitlines() if " time: " in line or line.endswith(" ms")]
+    print("\n".join(parts), flush=True)
+
     table = ["| What | Aim | Measured | Peer | Measured | Ratio |", "|---|---|---|---|---|---|"]
     table += [f"| {' | '.join(row)} |" for row in rows]
     if "--write" in sys.argv:
@@ -207,8 +211,11 @@ def main():
         text = page.read_text(encoding="utf-8")
         head, rest = text.split("<!-- whole processes -->\n", 1)
         _, tail = rest.split("<!-- end of whole processes -->", 1)
-        page.write_text(head + "<!-- whole processes -->\n" + "\n".join(table) + "\n<!-- end of whole processes -->" + tail,
-                        encoding="utf-8")
+        text = head + "<!-- whole processes -->\n" + "\n".join(table) + "\n<!-- end of whole processes -->" + tail
+        head, rest = text.split("<!-- parts -->\n", 1)
+        _, tail = rest.split("<!-- end of parts -->", 1)
+        block = "```text\n" + "\n".join(parts) + "\n```\n"
+        page.write_text(head + "<!-- parts -->\n" + block + "<!-- end of parts -->" + tail, encoding="utf-8")
 
 
 main()
