@@ -201,12 +201,8 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 fn time(text: &str) -> Result<String, String> {
-    match crate::trace::Time::of_text(text) {
-        crate::trace::Time::Zoned(_) => Ok(text.to_owned()),
-        crate::trace::Time::Naive(_) | crate::trace::Time::Absent | crate::trace::Time::Unreadable => {
-            Err("no time with a zone, such as 2026-10-01T09:00:00Z".to_owned())
-        }
-    }
+    let known = chrono::DateTime::parse_from_rfc3339(text);
+    known.map(|_| text.to_owned()).map_err(|_| "not RFC 3339, such as 2026-10-01T09:00:00Z".to_owned())
 }
 
 #[cfg(test)]

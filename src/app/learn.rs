@@ -1,6 +1,7 @@
 //! Learning a model from golden traces: read them, learn, check each by its own model and by the model of the others.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
 
 pub(super) mod command;
 pub(super) mod step;
@@ -14,7 +15,8 @@ use crate::health::HealthStatus;
 use crate::message::Message;
 use crate::model::Model;
 use crate::model::diff::diff;
-use crate::model::learn::doubts::{self, About, Flaw, Warning};
+use crate::model::learn::doubts::{self, About, Warning};
+use crate::model::learn::flaws::{self, Flaw};
 use crate::model::learn::{Golden, Learned, Wishes, learn};
 use crate::model::write::{Origin, write};
 use crate::report::Report;
@@ -37,8 +39,10 @@ pub(super) struct Existing {
 /// A golden trace that is to be read.
 pub(super) struct Example {
     /// As it was given.
-    name: String,
+    pub(super) name: String,
     job: Job,
+    /// The trace itself, with all links resolved.
+    pub(super) real: Option<PathBuf>,
 }
 
 /// What is to be learned.
@@ -59,6 +63,8 @@ pub(super) struct Request {
 /// A lesson.
 pub(super) struct Lesson {
     pub(super) learning: Learning,
+    /// The names to accept that are a trace's.
+    accepted: BTreeSet<String>,
     /// The model's file.
     pub(super) file: String,
 }
@@ -74,7 +80,10 @@ struct Read<'a> {
 /// A golden trace: a deployment folder, or a file. A file that is the trace of a deployment folder stands for that
 /// deployment, so that its health and its artifacts count.
 pub(super) fn example(given: Named, workspace: Workspace, named: Workspace) -> Example {
-    Example { name: given.shown.clone(), job: job(given, workspace, named) }
+    let name = given.shown.clone();
+    let job = job(given, workspace, named);
+    let real = discover::traces(&job).chosen.and_then(|chosen| job.named.resolve(&chosen.path).ok());
+    Example { name, job, real }
 }
 
 fn job(given: Named, workspace: Workspace, named: Workspace) -> Job {
@@ -108,12 +117,18 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
     let base = request.base.as_ref().map(|existing| &existing.model);
     let deployment = request.wishes.deployment(base);
     let mut read = Vec::new();
+    let mut seen = BTreeSet::new();
     for example in &request.examples {
-        read.push(observe(example, options, deployment)?);
+        // A trace that is named twice, by itself and by its folder, say, is one.
+        if example.real.as_ref().is_none_or(|real| seen.insert(real)) {
+            read.push(observe(example, options, deployment)?);
+        }
     }
     read.sort_by(|a, b| (a.name, &a.trace.digest).cmp(&(b.name, &b.trace.digest)));
     let goldens: Vec<&Golden> = read.iter().map(|one| &one.golden).collect();
-    let learned = learn(&goldens, base, &request.wishes)?;
+    usable(&read)?;
+    let learned =
+        learn(&goldens, base, &request.wishes).map_err(|message| blame(message, &read, base, request))?;
     let mut rows = Vec::new();
     for (at, one) in read.iter().enumerate() {
         let others = others(&goldens, at, request);
@@ -134,6 +149,7 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
             events: one.golden.events(),
             health: one.job.folder.as_ref().map(|_| report.health),
             accepted: !problems.is_empty() && request.accept.iter().any(|name| is_named(one, name)),
+            notices: notices(report, one, options),
             problems,
             left_out,
         });
@@ -144,16 +160,22 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
         digest: one.trace.digest.as_deref(),
         golden: &one.golden,
     });
-    let mut warnings = doubts::warnings(&abouts.collect::<Vec<_>>(), base, &learned);
+    let mut warnings = doubts::warnings(&abouts.collect::<Vec<_>>(), base, &request.wishes, &learned);
     warnings.extend(health_unknown(&rows));
     let before = request.base.as_ref().or(request.before.as_ref());
     let changes = before.map(|existing| (existing.name.clone(), diff(&existing.model, &learned.model)));
     let file = write(&learned.model, &origin(request, &read, &learned));
-    Ok(Lesson { learning: Learning::new(rows, &learned, warnings, changes, &options.secrets), file })
+    let accepted = request.accept.iter().filter(|name| read.iter().any(|one| is_named(one, name)));
+    let accepted = accepted.cloned().collect();
+    Ok(Lesson {
+        accepted,
+        learning: Learning::new(rows, &learned, warnings, changes, &options.secrets),
+        file,
+    })
 }
 
 fn observe<'a>(
-    Example { name, job }: &'a Example,
+    Example { name, job, .. }: &'a Example,
     options: &'a Options,
     deployment: &str,
 ) -> Result<Read<'a>, Message> {
@@ -187,6 +209,61 @@ fn judge(
         .map_err(|error| Message::new("{}: {}", &[one.name, &error.to_string()]))
 }
 
+/// Each trace has something to learn from.
+///
+/// # Errors
+/// The first that has not, and why.
+fn usable(read: &[Read<'_>]) -> Result<(), Message> {
+    for one in read {
+        let reason = if one.golden.is_crowded() {
+            "it has more different states than can be learned from; map names to states with a state map"
+                .to_owned()
+        } else if one.golden.completed().next().is_some() {
+            continue;
+        } else if one.trace.foreign.0 > 0 {
+            format!("all of its events that count name another deployment ({} do)", one.trace.foreign.0)
+        } else if one.trace.reading.damage.count() > 0 {
+            format!("nothing completed in it, and {} lines cannot be read", one.trace.reading.damage.count())
+        } else {
+            "nothing completed in it".to_owned()
+        };
+        return Err(Message::new(&format!("{{}} cannot be learned from: {reason}"), &[one.name]));
+    }
+    Ok(())
+}
+
+/// Names the trace without which the others have something in common.
+fn blame(message: Message, read: &[Read<'_>], base: Option<&Model>, request: &Request) -> Message {
+    let without = |at: &usize| {
+        let others = read.iter().enumerate().filter(|(other, _)| other != at).map(|(_, one)| &one.golden);
+        learn(&others.collect::<Vec<_>>(), base, &request.wishes).is_ok()
+    };
+    let culprit =
+        if read.len() > 2 { (0..read.len()).find(without).and_then(|at| read.get(at)) } else { None };
+    match culprit {
+        Some(one) => message.and(Message::new("; {} has nothing in common with the others", &[one.name])),
+        None => message,
+    }
+}
+
+/// Notices that whoever calls the run a good one should see.
+fn notices(report: &Report, one: &Read<'_>, options: &Options) -> Vec<Finding> {
+    let shown = |finding: &&Finding| {
+        use FindingId::{EarlierRuns, GateOverridden, InvokedOnly, OrderUnproven, UnknownStatus};
+        [EarlierRuns, GateOverridden, InvokedOnly, OrderUnproven, UnknownStatus].contains(&finding.id)
+    };
+    let mut found: Vec<Finding> = report.findings.iter().filter(shown).cloned().collect();
+    if one.trace.runs.0 > 1 && !found.iter().any(|finding| finding.id == FindingId::EarlierRuns) {
+        let message = Message::new("the file holds earlier runs; the last one is learned from", &[]);
+        found.push(finding(FindingId::EarlierRuns, message, one));
+    }
+    let blank = |text: &str| options.secrets.blank(text);
+    found
+        .into_iter()
+        .map(|finding| Finding { message: finding.message.clone().map_quotes(blank), ..finding })
+        .collect()
+}
+
 /// What a check by its own model holds against a golden trace. That nothing is known of its health is not held against it.
 fn problems(report: &Report, one: &Read<'_>) -> Vec<Finding> {
     let counts =
@@ -216,7 +293,7 @@ fn flaws(
     let told = |id: FindingId, state: Option<&str>| {
         known.iter().any(|finding| finding.id == id && (state.is_none() || finding.state.as_deref() == state))
     };
-    let found = doubts::flaws(goldens, at, base, wishes).into_iter().filter_map(|flaw| match flaw {
+    let found = flaws::flaws(goldens, at, base, wishes).into_iter().filter_map(|flaw| match flaw {
         Flaw::EndedEarly(message) => {
             let id = FindingId::IncompleteWorkflow;
             (!told(id, None)).then(|| finding(id, message, one))
@@ -231,17 +308,26 @@ fn flaws(
 
 /// A trace is accepted by its path, its file name, or the name of its folder.
 fn is_named(one: &Read<'_>, name: &str) -> bool {
-    let shown = Path::new(one.name);
-    let file = shown.file_name().is_some_and(|file| file == name);
-    let real = one.job.folder.as_ref().and_then(|folder| folder.path.file_name());
-    one.name == name || shown == Path::new(name) || file || real.is_some_and(|folder| folder == name)
+    // `./a/` and `a` are the same path.
+    let plain =
+        |path: &Path| -> PathBuf { path.components().filter(|part| *part != Component::CurDir).collect() };
+    let (name, shown) = (plain(Path::new(name)), plain(Path::new(one.name)));
+    let trace = one.trace.file.as_deref().map(|file| plain(Path::new(file)));
+    let folder = one.job.folder.as_ref().and_then(|folder| folder.path.file_name()).map(PathBuf::from);
+    let file = shown.file_name().map(PathBuf::from);
+    [Some(shown), trace, folder, file].contains(&Some(name))
+}
+
+/// Names to accept that are no trace's.
+pub(super) fn unknown_names<'r>(request: &'r Request, lesson: &Lesson) -> Vec<&'r str> {
+    request.accept.iter().map(String::as_str).filter(|name| !lesson.accepted.contains(*name)).collect()
 }
 
 fn origin(request: &Request, read: &[Read<'_>], learned: &Learned) -> Origin {
     let mut from = request.base.as_ref().map(|existing| existing.origin.from.clone()).unwrap_or_default();
     for one in read {
         let digest = one.trace.digest.clone().unwrap_or_default();
-        from.retain(|(name, _)| name != one.name);
+        from.retain(|(name, known)| name != one.name || *known != digest);
         from.push((one.name.to_owned(), digest));
     }
     let mut labels = request.base.as_ref().map(|existing| existing.origin.labels.clone()).unwrap_or_default();

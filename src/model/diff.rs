@@ -25,6 +25,10 @@ pub enum Kind {
     OrderRemoved,
     /// Two states must be in order now.
     OrderAdded,
+    /// A state guards the deployment no longer.
+    GuardRemoved,
+    /// A state guards the deployment now.
+    GuardAdded,
     /// A state may happen now.
     OptionalAdded,
     /// A state is not known any longer.
@@ -52,6 +56,8 @@ impl Kind {
             Self::EssentialAdded => "essential-added",
             Self::OrderRemoved => "order-removed",
             Self::OrderAdded => "order-added",
+            Self::GuardRemoved => "guard-removed",
+            Self::GuardAdded => "guard-added",
             Self::OptionalAdded => "optional-added",
             Self::OptionalRemoved => "optional-removed",
             Self::Threshold => "threshold",
@@ -102,6 +108,17 @@ pub fn diff(old: &Model, new: &Model) -> Vec<Change> {
     }
     for (a, b) in order(new, old) {
         add(Kind::OrderAdded, Effect::Other, Message::new("{} must come before {} now", &[a, b]));
+    }
+    let guard = |model: &Model, name: &str| model.find(name).is_some_and(|state| model.is_guard(state));
+    for name in
+        old.essential_names().filter(|name| essential(new, name) && guard(old, name) && !guard(new, name))
+    {
+        add(Kind::GuardRemoved, Effect::Weaker, Message::new("{} guards the deployment no longer", &[name]));
+    }
+    for name in
+        new.essential_names().filter(|name| essential(old, name) && guard(new, name) && !guard(old, name))
+    {
+        add(Kind::GuardAdded, Effect::Other, Message::new("{} guards the deployment now", &[name]));
     }
     for name in new.optional_names().filter(|name| old.find(name).is_none()) {
         add(Kind::OptionalAdded, Effect::Other, Message::new("{} is optional now", &[name]));
@@ -182,8 +199,10 @@ fn one(
     let (before, after) = (of(old).map(|state| old.name(state)), of(new).map(|state| new.name(state)));
     match (before, after) {
         (before, after) if before == after => {}
-        (_, Some(after)) => {
-            add(kind, Effect::Other, Message::new(&format!("the {what} is {{}} now"), &[after]))
+        (before, Some(after)) => {
+            // What was asked of the one before is asked no longer.
+            let effect = if before.is_some() { Effect::Weaker } else { Effect::Other };
+            add(kind, effect, Message::new(&format!("the {what} is {{}} now"), &[after]))
         }
         (Some(before), None) => {
             let text = format!("no state is the {what} any longer; {{}} was");

@@ -16,6 +16,7 @@ use crate::trace::Stage;
 
 pub mod dominators;
 pub mod doubts;
+pub mod flaws;
 pub mod golden;
 
 pub use golden::{Golden, Standing};
@@ -60,6 +61,8 @@ pub struct Learned {
     pub dominators: BTreeSet<String>,
     /// The states that are not essential, by name. Without a run that demoted it: the model that is refined does not know it.
     pub demoted: Vec<Demoted>,
+    /// The states that may be repeated now, since a run has a fix loop of them, and what was redone in it.
+    pub loops: BTreeMap<String, BTreeSet<String>>,
     /// Optional states for which the model has no room.
     pub left_out: usize,
 }
@@ -75,7 +78,7 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
     let optional = lesson.optional();
     let known: HashSet<String> = lesson.essential.iter().chain(&optional).cloned().collect();
     let edges = lesson.order(known.contains(deployment));
-    let (artifacts, repeatable) = lesson.loops(&edges);
+    let Loops { artifacts, repeatable, learned: loops } = lesson.loops(&edges);
     let terminal = match &wishes.terminal {
         Some(name) if !known.contains(name) => {
             return Err(Message::new("the terminal state {} completed in no golden trace", &[name]));
@@ -91,8 +94,11 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
     let demoted = lesson.demoted(&optional);
     let room = MAX_STATES.saturating_sub(lesson.essential.len());
     // The deployment and the terminal must be states of the model, whatever else there is no room for.
-    let (first, rest): (Vec<String>, Vec<String>) =
-        optional.into_iter().partition(|name| name == deployment || Some(name) == terminal.as_ref());
+    let (first, rest): (Vec<String>, Vec<String>) = optional.into_iter().partition(|name| {
+        name == deployment
+            || Some(name) == terminal.as_ref()
+            || artifacts.iter().flatten().any(|own| own == name)
+    });
     let left_out = (first.len() + rest.len()).saturating_sub(room);
     let mut optional: Vec<String> = first.into_iter().chain(rest).take(room).collect();
     optional.sort();
@@ -115,8 +121,9 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
         evidence: base.map(names).unwrap_or_default().into_iter().collect(),
         essential: lesson.essential.clone(),
     };
-    let model = Model::build(draft)
-        .map_err(|error| Message::new("no model can be learned: {}", &[&error.to_string()]))?;
+    let model = Model::build(draft).map_err(|error| {
+        Message::new("no model can be learned: ", &[]).and(Message::new("{}", &[&error.to_string()]))
+    })?;
     let all: Vec<String> = model.essential_names().chain(model.optional_names()).map(str::to_owned).collect();
     let dominators = dominators::of_the_end(goldens);
     Ok(Learned {
@@ -127,6 +134,7 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
             .map(str::to_owned)
             .collect(),
         demoted,
+        loops,
         left_out,
         model,
     })
@@ -311,8 +319,11 @@ impl Lesson<'_> {
         ends.all(|other| other == Some(end)).then(|| end.to_owned())
     }
 
-    /// The artifact and repeatable states that the fix loops of the runs show. `None`: the defaults will do.
-    fn loops(&self, edges: &[(String, String)]) -> (Option<Vec<String>>, Option<Vec<String>>) {
+    /// The artifact and repeatable states that the fix loops of the runs show.
+    ///
+    /// What the design says of the states of the built-in models stands: of those only the usual ones may be repeated, after
+    /// a usual artifact was redone. Else a retry in a golden run would become the permission to retry.
+    fn loops(&self, edges: &[(String, String)]) -> Loops {
         let in_order: HashSet<(&str, &str)> = edges.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         let of_base =
             |named: fn(&Model) -> Option<&[String]>| self.base.and_then(named).map(<[String]>::to_vec);
@@ -328,29 +339,52 @@ impl Lesson<'_> {
             artifacts.extend(usual.map(str::to_owned));
         }
         let named_repeatable = of_base(Model::named_repeatable);
+        let usual = |state: &String| match &named_repeatable {
+            Some(named) => named.contains(state),
+            None => REPEATABLE_STATES.contains(&state.as_str()),
+        };
+        let mut learned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let (mut mended, mut repeatable) = (BTreeSet::new(), BTreeSet::new());
-        for state in &self.essential {
+        for state in self.essential.iter().filter(|state| state.as_str() != self.deployment) {
             for redone in self.goldens.iter().flat_map(|golden| golden.loops(state)) {
                 let mut causes = redone.iter().filter(|cause| in_order.contains(&(**cause, state.as_str())));
-                // What was redone first after the failure is what was mended.
-                let Some(first) = causes.clone().next() else { continue };
-                if !causes.any(|cause| artifacts.contains(*cause)) {
-                    mended.insert((*first).to_owned());
+                let first =
+                    causes.clone().find(|cause| **cause != self.deployment && !flaws::is_known(cause));
+                let artifact = causes.find(|cause| artifacts.contains(**cause) && **cause != self.deployment);
+                match (artifact, first) {
+                    (Some(_), _) if usual(state) => drop(repeatable.insert(state.clone())),
+                    // What was redone first after the failure is what was mended.
+                    (cause, first) if !flaws::is_known(state) => {
+                        let Some(cause) = cause.or(first) else { continue };
+                        if !artifacts.contains(*cause) {
+                            mended.insert((*cause).to_owned());
+                        }
+                        repeatable.insert(state.clone());
+                        learned.entry(state.clone()).or_default().insert((*cause).to_owned());
+                    }
+                    (Some(_) | None, _) => {}
                 }
-                repeatable.insert(state.clone());
             }
         }
         let is_named = named_artifacts.is_some() || !mended.is_empty();
         artifacts.extend(mended);
         let artifacts = is_named.then(|| artifacts.into_iter().collect());
         if repeatable.is_empty() {
-            return (artifacts, named_repeatable);
+            return Loops { artifacts, repeatable: named_repeatable, learned };
         }
         match named_repeatable {
             Some(named) => repeatable.extend(named),
             None => repeatable
                 .extend(REPEATABLE_STATES.iter().filter(|name| known(name)).map(|name| (*name).to_owned())),
         }
-        (artifacts, Some(repeatable.into_iter().collect()))
+        Loops { artifacts, repeatable: Some(repeatable.into_iter().collect()), learned }
     }
+}
+
+/// What fix loops show. `None`: the defaults will do.
+struct Loops {
+    artifacts: Option<Vec<String>>,
+    repeatable: Option<Vec<String>>,
+    /// What was not known before: a state, and what was redone in its loops.
+    learned: BTreeMap<String, BTreeSet<String>>,
 }

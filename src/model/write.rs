@@ -117,6 +117,7 @@ pub fn write(model: &Model, origin: &Origin) -> String {
         generated_from_digests: origin
             .from
             .iter()
+            .filter(|(_, digest)| !digest.is_empty())
             .map(|(name, digest)| (name.as_str(), digest.as_str()))
             .collect(),
         generated_at: &origin.at,

@@ -29,7 +29,9 @@ pub struct GoldenRow {
     pub health: Option<HealthStatus>,
     /// Why it is no good example. Empty: a check by its own model is verified.
     pub problems: Vec<Finding>,
-    /// It is used in spite of them.
+    /// What is no problem, but should be known.
+    pub notices: Vec<Finding>,
+    /// It is used in spite of its problems.
     pub accepted: bool,
     /// What a check by the model of the others finds that its own does not; or why the others have no model.
     pub left_out: Option<Result<Vec<Finding>, Message>>,
@@ -87,6 +89,12 @@ pub struct Learning {
     pub deployment: Option<String>,
     /// The terminal state.
     pub terminal: Option<String>,
+    /// A complete run may end with any state.
+    pub open_ended: bool,
+    /// The states that produce what later ones are about.
+    pub artifacts: Vec<String>,
+    /// The states that may fail and be repeated.
+    pub repeatable: Vec<String>,
     /// Percent that must be covered.
     pub threshold: f64,
     /// What to look at, the grave first.
@@ -125,6 +133,9 @@ impl Learning {
             optional: optional.collect(),
             deployment: model.deployment().map(name),
             terminal: model.terminal().map(name),
+            open_ended: model.is_open_ended(),
+            artifacts: (0..model.states()).filter(|state| model.is_artifact(*state)).map(name).collect(),
+            repeatable: (0..model.states()).filter(|state| model.is_repeatable(*state)).map(name).collect(),
             threshold: model.threshold().percent(),
             warnings: warnings
                 .into_iter()

@@ -10,33 +10,33 @@ use crate::step::{Step, annotations, copy};
 use crate::support::{CHECKLIST, Deployment, events, fixtures, lines, program, stderr, stdout};
 
 /// A folder with traces of a word each.
-struct Traces(tempfile::TempDir);
+pub(crate) struct Traces(tempfile::TempDir);
 
 impl Traces {
-    fn new(traces: &[(&str, &[&str])]) -> Self {
+    pub(crate) fn new(traces: &[(&str, &[&str])]) -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
         traces.iter().for_each(|(name, words)| folder.write(name, &lines(&events(words))));
         folder
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.0.path().join(name), text).unwrap();
     }
 
-    fn learn(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn learn(&self, arguments: &[&str]) -> Output {
         let mut command = program();
         command.env("SOURCE_DATE_EPOCH", "1790000000").current_dir(self.0.path());
         command.arg("learn").args(arguments).output().unwrap()
     }
 
-    fn report(&self, arguments: &[&str]) -> (Value, i32) {
+    pub(crate) fn report(&self, arguments: &[&str]) -> (Value, i32) {
         let output = self.learn(&[&["--format", "json", "--output", "model.json"], arguments].concat());
         let text = stdout(&output);
         let report = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}{}", stderr(&output)));
         (report, output.status.code().unwrap())
     }
 
-    fn model(&self) -> Option<Value> {
+    pub(crate) fn model(&self) -> Option<Value> {
         std::fs::read(self.0.path().join("model.json"))
             .ok()
             .map(|bytes| serde_json::from_slice(&bytes).unwrap())
@@ -51,9 +51,9 @@ fn valid(schema: &str, value: &Value) {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-const SIX: [&str; 6] = CHECKLIST;
+pub(crate) const SIX: [&str; 6] = CHECKLIST;
 
-fn without(state: &str) -> Vec<&'static str> {
+pub(crate) fn without(state: &str) -> Vec<&'static str> {
     SIX.into_iter().filter(|name| *name != state).collect()
 }
 

@@ -22,6 +22,7 @@ mod issue;
 mod laws;
 mod learn;
 mod learn_command;
+mod learn_doubts;
 mod pull_request;
 mod quality;
 mod race;

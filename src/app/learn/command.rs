@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Existing, GOLDENS_CAP, Request, example, lesson};
+use super::{Existing, GOLDENS_CAP, Request, example, lesson, unknown_names};
 use crate::app::choose;
 use crate::app::command::{Ending, places, state_map, workspace_of};
 use crate::app::job::{Named, Options};
@@ -55,6 +55,15 @@ pub(in crate::app) fn run(arguments: &Learn, terminal: &Terminal) -> Result<Endi
             .map_err(|error| format!("{} cannot be read: {error}; check its permissions", given.display()))?;
         examples.push(example(named, workspace, everywhere.clone()));
     }
+    if let Some(output) = &arguments.output
+        && let Ok(real) = here.join(output).canonicalize()
+        && let Some(golden) = examples.iter().find(|example| example.real.as_ref() == Some(&real))
+    {
+        return Err(format!(
+            "the model would be written over the golden trace {}; name another file",
+            golden.name
+        ));
+    }
     let request = Request {
         examples,
         accept: arguments.accept.clone(),
@@ -68,6 +77,11 @@ pub(in crate::app) fn run(arguments: &Learn, terminal: &Terminal) -> Result<Endi
         at: arguments.generated_at.clone().unwrap_or_else(|| now(terminal.source_date)),
     };
     let lesson = lesson(&request, &options).map_err(|message| message.to_string())?;
+    for name in unknown_names(&request, &lesson) {
+        runner::complain(&format!(
+            "warning: no golden trace is called {name}, so nothing is accepted by that name"
+        ));
+    }
     let refused = lesson.learning.is_refused();
     let report = |colour| match arguments.format {
         LearnFormat::Text => text::render(&lesson.learning, colour),
@@ -109,7 +123,7 @@ pub(in crate::app) fn now(source_date: Option<i64>) -> String {
             .ok()
             .and_then(|since| i64::try_from(since.as_secs()).ok())
     };
-    let seconds = source_date.or_else(clock).unwrap_or_default();
-    let time = chrono::DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    let given = source_date.and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
+    let time = given.or_else(|| chrono::DateTime::from_timestamp(clock()?, 0)).unwrap_or_default();
     time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

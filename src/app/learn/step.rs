@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::command::{existing, now};
-use super::{Example, Existing, GOLDENS_CAP, Lesson, Request, example, lesson};
+use super::{Example, Existing, GOLDENS_CAP, Lesson, Request, example, lesson, unknown_names};
 use crate::app::action::state_map;
 use crate::app::choose::BASELINE;
 use crate::app::folders::{globbed, is_glob, name};
@@ -89,8 +89,11 @@ fn learn(settings: &Settings, troubles: &mut Troubles) -> Done {
     };
     let path = inputs.model_path.as_deref().unwrap_or(BASELINE);
     let before = before(&workspace, path, troubles);
+    let Some(examples) = examples(&workspace, &inputs.golden_traces, troubles) else {
+        return Done::default();
+    };
     let request = Request {
-        examples: examples(&workspace, &inputs.golden_traces, troubles),
+        examples,
         accept: inputs.golden_accept.clone(),
         base: None,
         before,
@@ -105,8 +108,22 @@ fn learn(settings: &Settings, troubles: &mut Troubles) -> Done {
         troubles.add("there is nothing to learn from: name two to ten runs in golden-traces", &[]);
         return Done::default();
     }
+    let target = workspace.resolve(Path::new(path)).ok();
+    if target.is_some() && request.examples.iter().any(|example| example.real == target) {
+        troubles.add("the model would be written over the golden trace {}; name another model-path", &[path]);
+        return Done::default();
+    }
+    if settings.inputs.report_path.as_deref() == Some(path) {
+        troubles.add("report-path and model-path are the same file {}; nothing is learned", &[path]);
+        return Done::default();
+    }
     match lesson(&request, &options) {
-        Ok(lesson) => finish(settings, &workspace, path, request.before.is_some(), lesson, troubles),
+        Ok(lesson) => {
+            for unknown in unknown_names(&request, &lesson) {
+                troubles.add("no golden trace is called {}, so nothing is accepted by that name", &[unknown]);
+            }
+            finish(settings, &workspace, path, request.before.is_some(), lesson, troubles)
+        }
         Err(message) => {
             troubles.0.push(message);
             Done::default()
@@ -122,7 +139,7 @@ fn finish(
     lesson: Lesson,
     troubles: &mut Troubles,
 ) -> Done {
-    let Lesson { learning, file } = lesson;
+    let Lesson { learning, file, .. } = lesson;
     if let Some(report) = &settings.inputs.report_path
         && let Err(error) = runner::write_inside(workspace, Path::new(report), &json::render(&learning))
     {
@@ -169,8 +186,8 @@ fn before(workspace: &Workspace, path: &str, troubles: &mut Troubles) -> Option<
     }
 }
 
-/// The files and folders that are asked for.
-fn examples(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) -> Vec<Example> {
+/// The files and folders that are asked for. `None` where a pattern matches nothing.
+fn examples(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) -> Option<Vec<Example>> {
     let mut found = Vec::new();
     for line in asked {
         if !is_glob(workspace, line) {
@@ -179,7 +196,11 @@ fn examples(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) ->
         }
         let matches = globbed(workspace, line, |_| true);
         if matches.is_empty() {
-            troubles.add("no trace matches {}", &[line]);
+            troubles.add(
+                "no trace matches {}, and with fewer examples than are asked for too much would be learned",
+                &[line],
+            );
+            return None;
         }
         found.extend(matches);
     }
@@ -190,5 +211,5 @@ fn examples(workspace: &Workspace, asked: &[String], troubles: &mut Troubles) ->
         troubles.add(&format!("{count} golden traces are too many; the first {GOLDENS_CAP} are used"), &[]);
         found.truncate(GOLDENS_CAP);
     }
-    found.into_iter().map(|named| example(named, workspace.clone(), workspace.clone())).collect()
+    Some(found.into_iter().map(|named| example(named, workspace.clone(), workspace.clone())).collect())
 }

@@ -1,85 +1,14 @@
-//! What should make whoever learns a model look twice: golden runs that are none, and lessons that teach too little.
+//! What should make whoever learns a model look twice: lessons that teach too little, or the wrong thing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Golden, Learned, Standing, Wishes};
+use super::{Golden, Learned, Standing, Wishes, flaws};
 use crate::message::{Message, list};
-use crate::model::{Model, ModelError, built_in};
-use crate::trace::{Place, Status, TraceFormat};
+use crate::model::{Model, built_in};
+use crate::trace::{Status, TraceFormat};
 
 /// Names of states that are listed in one sentence.
 const NAMED: usize = 10;
-
-/// Why a run is no good example, apart from what a check by its own model finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flaw {
-    /// It stops at a state after which all others go on.
-    EndedEarly(Message),
-    /// A state that all others completed failed in the end.
-    Failed {
-        /// The state.
-        state: String,
-        /// The attempt.
-        place: Place,
-        /// In words.
-        message: Message,
-    },
-}
-
-/// The flaws of one of several runs.
-#[must_use]
-pub fn flaws(goldens: &[&Golden], at: usize, base: Option<&Model>, wishes: &Wishes) -> Vec<Flaw> {
-    let Some(golden) = goldens.get(at) else { return Vec::new() };
-    let others =
-        || goldens.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, golden)| *golden);
-    let mut found: Vec<Flaw> =
-        ended_early(golden, &others().collect::<Vec<_>>(), base, wishes).into_iter().collect();
-    for (state, place, status) in golden.failed() {
-        if others().all(|other| other.standing(state).completed().is_some()) {
-            let text = format!(
-                "the last attempt of {{}} {} ({}), and every other golden trace completed it",
-                status.word(),
-                line(place)
-            );
-            let message = Message::new(&text, &[state]);
-            found.push(Flaw::Failed { state: state.to_owned(), place, message });
-        }
-    }
-    found
-}
-
-fn line(place: Place) -> String {
-    format!("line {}", place.line)
-}
-
-/// A run that lacks its end has not shown that what it lacks is optional.
-fn ended_early(golden: &Golden, others: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Option<Flaw> {
-    // With a terminal that is known the check by the learned model finds out.
-    let known = wishes.terminal.is_some() || base.is_some_and(|model| model.terminal().is_some());
-    let last = golden.last_of(|state| others.iter().all(|other| other.span(state).is_some()))?;
-    if known || ends().iter().any(|end| golden.span(end).is_some()) {
-        return None;
-    }
-    let goes_on = |other: &&Golden, to: &str| match (other.span(last), other.span(to)) {
-        (Some((_, last)), Some((_, end))) => end > last,
-        _ => false,
-    };
-    let first = others.first()?;
-    let next: Vec<&str> = first
-        .completed()
-        .filter(|state| golden.span(state).is_none() && others.iter().all(|other| goes_on(other, state)))
-        .collect();
-    let next = next.iter().max_by_key(|state| first.span(state))?;
-    let text = "the run ends with {}, and every other golden trace goes on to {}";
-    Some(Flaw::EndedEarly(Message::new(text, &[last, next])))
-}
-
-/// The states with which the processes end that come with the product.
-fn ends() -> Vec<String> {
-    let models = [built_in::checklist(), built_in::deploy_graph().and_then(|graph| graph.model())];
-    let end = |model: Model| model.terminal().map(|state| model.name(state).to_owned());
-    models.into_iter().flatten().filter_map(end).collect()
-}
 
 /// Something to look at before the model is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,10 +34,23 @@ pub struct About<'a> {
 
 /// What is doubtful about a lesson as a whole.
 #[must_use]
-pub fn warnings(runs: &[About<'_>], base: Option<&Model>, learned: &Learned) -> Vec<Warning> {
+pub fn warnings(
+    runs: &[About<'_>],
+    base: Option<&Model>,
+    wishes: &Wishes,
+    learned: &Learned,
+) -> Vec<Warning> {
     let mut found = Vec::new();
     checklist(runs, learned, &mut found);
+    ends(runs, base, wishes, learned, &mut found);
     let mut warn = |message: Message| found.push(Warning { grave: false, message });
+    for (state, causes) in &learned.loops {
+        let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+        let text = "{} failed and passed after {} had been redone: from now on it may be repeated like that";
+        let template =
+            text.replacen("{}", "\u{0}", 1).replacen("{}", &list(causes.len()), 1).replace('\u{0}', "{}");
+        warn(Message::new(&template, &[&[state.as_str()], causes.as_slice()].concat()));
+    }
     if runs.len() == 1 && base.is_none() {
         let text = "there is only one golden trace: all that it did is essential, in the very order in which it did it";
         warn(Message::new(text, &[]));
@@ -123,17 +65,51 @@ pub fn warnings(runs: &[About<'_>], base: Option<&Model>, learned: &Learned) -> 
             names,
         ));
     }
-    let crowded: Vec<&str> = runs.iter().filter(|run| run.golden.is_crowded()).map(|run| run.name).collect();
-    if !crowded.is_empty() {
-        let text =
-            "{} has more different states than can be learned from; map names to states with a state map";
-        warn(some(text, &crowded));
-    }
     if learned.left_out > 0 {
         let text = format!("{} optional states are left out: a model has no room for them", learned.left_out);
         warn(Message::new(&text, &[]));
     }
     found
+}
+
+/// What is asked of the deployment and of the end, where that is less than people may think.
+fn ends(
+    runs: &[About<'_>],
+    base: Option<&Model>,
+    wishes: &Wishes,
+    learned: &Learned,
+    found: &mut Vec<Warning>,
+) {
+    let model = &learned.model;
+    if model.deployment().is_none() {
+        let text = "no state is the deployment, so nothing is asked for before it: only the order counts, and a gate that \
+                    came too late is an agent issue at most; --deployment-state or the input deployment-state names it";
+        found.push(Warning { grave: false, message: Message::new(text, &[]) });
+    }
+    if model.is_open_ended() {
+        let known = model.essential_names().any(flaws::is_known);
+        let text = "the golden traces do not all end with the same essential state, so nothing is asked of the end: ";
+        let message = Message::new(text, &[]).and(some("{}", &last_states(runs, model)));
+        let hint = Message::new("; --terminal-state or the input terminal-state names it", &[]);
+        found.push(Warning { grave: known, message: message.and(hint) });
+    }
+    if let [one, other] = runs {
+        for (run, other) in [(one, other), (other, one)] {
+            let early = flaws::early_end(run.golden, &[other.golden], base, wishes);
+            let Some(early) = early.filter(|early| !flaws::is_known(early.next)) else { continue };
+            let text = "{} ends with {}, where {} goes on to {}: is that optional, or did the first end early? \
+                        --terminal-state or the input terminal-state names the end";
+            let message = Message::new(text, &[run.name, early.last, other.name, early.next]);
+            found.push(Warning { grave: false, message });
+        }
+    }
+}
+
+/// The essential states with which the runs end, each once.
+fn last_states<'r>(runs: &[About<'r>], model: &Model) -> Vec<&'r str> {
+    let essential = |name: &str| model.find(name).is_some_and(|state| model.is_essential(state));
+    let ends: BTreeSet<&str> = runs.iter().filter_map(|run| run.golden.last_of(essential)).collect();
+    ends.into_iter().collect()
 }
 
 /// The names of the runs that share something, group by group.
@@ -149,23 +125,25 @@ fn alike<'a, K: Ord>(runs: &[About<'a>], of: impl Fn(&About<'a>) -> Option<K>) -
     groups
 }
 
-/// What the built-in model asks for and the learned one does not.
+/// What the built-in models of the runs' formats ask for and the learned one does not.
 fn checklist(runs: &[About<'_>], learned: &Learned, found: &mut Vec<Warning>) {
-    let v1 = runs.iter().any(|run| run.format == Some(TraceFormat::GitApeV1));
-    let built_in: Result<Model, ModelError> = match v1 {
-        true => built_in::deploy_graph().and_then(|graph| graph.model()),
-        false => built_in::checklist(),
-    };
-    let Ok(built_in) = built_in else { return };
-    let essential =
-        |name: &str| learned.model.find(name).is_some_and(|state| learned.model.is_essential(state));
-    let known = |name: &&str| learned.model.find(name).is_some();
-    let lost: Vec<&str> = built_in.essential_names().filter(|name| !essential(name)).collect();
-    if lost.is_empty() {
-        return;
+    let is_v1 = |run: &About<'_>| run.format == Some(TraceFormat::GitApeV1);
+    if runs.iter().any(|run| !is_v1(run))
+        && let Ok(model) = built_in::checklist()
+    {
+        compare("checklist", &model, runs, learned, found);
     }
-    let name = if v1 { "deploy graph" } else { "checklist" };
-    if !built_in.essential_names().any(|name| known(&name)) {
+    if runs.iter().any(is_v1)
+        && let Ok(model) = built_in::deploy_graph().and_then(|graph| graph.model())
+    {
+        compare("deploy graph", &model, runs, learned, found);
+    }
+}
+
+fn compare(name: &str, built_in: &Model, runs: &[About<'_>], learned: &Learned, found: &mut Vec<Warning>) {
+    let model = &learned.model;
+    let essential = |name: &str| model.find(name).filter(|state| model.is_essential(*state));
+    if !built_in.essential_names().any(|name| model.find(name).is_some()) {
         let text = format!(
             "no state of the built-in {name} is in the golden traces: this is another kind of process, and nothing of \
              it is asked for"
@@ -173,7 +151,7 @@ fn checklist(runs: &[About<'_>], learned: &Learned, found: &mut Vec<Warning>) {
         found.push(Warning { grave: false, message: Message::new(&text, &[]) });
         return;
     }
-    for state in lost {
+    for state in built_in.essential_names().filter(|name| essential(name).is_none()) {
         let text = format!("{{}} is essential in the built-in {name}, but will not be asked for: ");
         let why = match learned.demoted.iter().find(|demoted| demoted.state == state) {
             None => "it completed in no golden trace",
@@ -181,6 +159,35 @@ fn checklist(runs: &[About<'_>], learned: &Learned, found: &mut Vec<Warning>) {
             Some(_) => "a golden trace lacks it",
         };
         found.push(Warning { grave: true, message: Message::new(&format!("{text}{why}"), &[state]) });
+    }
+    for b in 0..built_in.essential() {
+        for a in built_in.directly_before(b) {
+            let (first, second) = (built_in.name(a), built_in.name(b));
+            let (Some(own_a), Some(own_b)) = (essential(first), essential(second)) else { continue };
+            if model.precedes(own_a, own_b) {
+                continue;
+            }
+            let breaks = |run: &&About<'_>| match (run.golden.span(first), run.golden.span(second)) {
+                (Some((a, last_a)), Some((b, last_b))) => a > b || last_a > last_b,
+                _ => true,
+            };
+            let names: Vec<&str> = runs.iter().filter(breaks).map(|run| run.name).collect();
+            let text = if Some(own_b) == model.deployment() {
+                format!(
+                    "{{}} guards {{}} in the built-in {name}, but a deployment without it will not be noticed: it had not completed before in "
+                )
+            } else {
+                format!(
+                    "{{}} must come before {{}} in the built-in {name}, but that will not be asked for: it is otherwise in "
+                )
+            };
+            let whose = if names.is_empty() {
+                Message::new("the model that is refined", &[])
+            } else {
+                some("{}", &names)
+            };
+            found.push(Warning { grave: true, message: Message::new(&text, &[first, second]).and(whose) });
+        }
     }
 }
 
@@ -207,7 +214,7 @@ pub fn reason(standing: Standing) -> String {
                     status.word()
                 }
             };
-            format!("{word}, {}", line(place))
+            format!("{word}, line {}", place.line)
         }
         Standing::Completed(_) => "completed".to_owned(),
     }

@@ -288,10 +288,10 @@ impl Golden {
         self.find(state).map_or(Standing::Absent, |track| track.standing)
     }
 
-    /// The states whose last attempt failed, and where.
-    pub fn failed(&self) -> impl Iterator<Item = (&str, Place, Status)> {
+    /// The states whose last attempt failed, or began and has no known end, and where. A skipped one is neither.
+    pub fn unfinished(&self) -> impl Iterator<Item = (&str, Place, Status)> {
         self.tracks.iter().filter_map(|track| match track.standing {
-            Standing::NotCompleted(place, status) if status.is_failure() => {
+            Standing::NotCompleted(place, status) if status != Status::Skipped => {
                 Some((track.name.as_str(), place, status))
             }
             Standing::NotCompleted(..) | Standing::Absent | Standing::Completed(_) => None,

@@ -23,6 +23,9 @@ struct Document<'a> {
     coverage_threshold: serde_json::Number,
     terminal_state: Option<&'a str>,
     deployment_state: Option<&'a str>,
+    open_ended: bool,
+    artifact_states: Vec<&'a str>,
+    repeatable_states: Vec<&'a str>,
     lost_by_dominators: Vec<&'a str>,
     warnings: Vec<WarningPart>,
     compared_with: Option<&'a str>,
@@ -38,6 +41,7 @@ struct GoldenPart<'a> {
     health: Option<&'static str>,
     accepted: bool,
     problems: Vec<FindingPart<'a>>,
+    notices: Vec<FindingPart<'a>>,
     leave_one_out: Option<LeftOutPart<'a>>,
 }
 
@@ -119,6 +123,7 @@ pub fn render(learning: &Learning) -> String {
         health: golden.health.map(|health| health.id()),
         accepted: golden.accepted,
         problems: golden.problems.iter().map(finding).collect(),
+        notices: golden.notices.iter().map(finding).collect(),
         leave_one_out: golden.left_out.as_ref().map(|left_out| match left_out {
             Ok(alarms) => LeftOutPart {
                 verdict: golden.verdict_of_others().map(|verdict| verdict.id()),
@@ -162,6 +167,9 @@ pub fn render(learning: &Learning) -> String {
         coverage_threshold: number(learning.threshold),
         terminal_state: learning.terminal.as_deref(),
         deployment_state: learning.deployment.as_deref(),
+        open_ended: learning.open_ended,
+        artifact_states: learning.artifacts.iter().map(String::as_str).collect(),
+        repeatable_states: learning.repeatable.iter().map(String::as_str).collect(),
         lost_by_dominators: learning.lost_by_dominators().collect(),
         warnings: warnings
             .map(|warning| WarningPart { grave: warning.grave, message: warning.message.to_string() })

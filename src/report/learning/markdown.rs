@@ -89,6 +89,13 @@ fn goldens(learning: &Learning, out: &mut String) {
     }
     more(learning.goldens.len(), SHOWN, 6, out);
     out.push('\n');
+    for golden in learning.goldens.iter().filter(|golden| !golden.notices.is_empty()).take(SHOWN) {
+        let _ = writeln!(out, "Of {}:\n", markdown_code(&cut(&golden.name, 120)));
+        for notice in golden.notices.iter().take(PROBLEMS_SHOWN) {
+            let _ = writeln!(out, "- {}: {}", notice.id.id(), message(&notice.message, false));
+        }
+        out.push('\n');
+    }
     for golden in learning.goldens.iter().filter(|golden| !golden.problems.is_empty()).take(SHOWN) {
         let word = if golden.accepted { "was accepted in spite of this" } else { "is no good example" };
         let _ = writeln!(out, "{} {word}:\n", markdown_code(&cut(&golden.name, 120)));
@@ -108,6 +115,20 @@ fn model(learning: &Learning, out: &mut String) {
         learning.threshold,
         diagram::model(learning)
     );
+    for (what, states) in [
+        ("May fail and be repeated in a fix loop", &learning.repeatable),
+        ("Produce what later states are about", &learning.artifacts),
+    ] {
+        if !states.is_empty() {
+            let names: Vec<String> =
+                states.iter().take(SHOWN).map(|state| markdown_code(&cut(state, 100))).collect();
+            let _ = writeln!(out, "- {what}: {}", names.join(", "));
+        }
+    }
+    if learning.open_ended {
+        out.push_str("- A run may end with any state.\n");
+    }
+    out.push('\n');
     folded("Essential states as a table", out, |out| {
         out.push_str(
             "| State | Comes after | Guards the deployment | Plain dominators keep it |\n|---|---|:-:|:-:|\n",

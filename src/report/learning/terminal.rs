@@ -60,6 +60,9 @@ fn goldens(learning: &Learning, paper: &mut Paper) {
         if golden.problems.len() > SHOWN {
             paper.line(&format!("      … and {} more", golden.problems.len() - SHOWN));
         }
+        for notice in golden.notices.iter().take(SHOWN) {
+            finding(notice, paper);
+        }
         if golden.is_refused() {
             let remedy =
                 format!("      → Leave it out; or, if it is a good run all the same, --accept {name}");
@@ -130,6 +133,19 @@ fn picture(learning: &Learning, paper: &mut Paper) {
             };
             paper.line(&format!("  {branch} {}{notes}", escape::line(&cut(&state.id, 80))));
         }
+    }
+    for (what, states) in [
+        ("May fail and be repeated in a fix loop", &learning.repeatable),
+        ("Produce what later states are about", &learning.artifacts),
+    ] {
+        if !states.is_empty() {
+            let names: Vec<String> =
+                states.iter().take(SHOWN).map(|state| escape::line(&cut(state, 60))).collect();
+            paper.line(&format!("  {what}: {}", names.join(", ")));
+        }
+    }
+    if learning.open_ended {
+        paper.line("  A run may end with any state.");
     }
     paper.line("");
 }
