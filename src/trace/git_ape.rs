@@ -3,17 +3,19 @@
 //! Fields after `command_trace` of `.github/skills/git-ape-records/scripts/git-ape-records.sh` in Azure/git-ape.
 
 use std::cell::Cell;
-use std::fmt;
 use std::io::{BufRead, Read};
-use std::rc::Rc;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeSeed;
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
-use super::value::Skimmed;
+mod document;
+mod position;
+
 use super::{Damage, Event, Place, Reading, Status, Time, lines};
-use crate::json::{self, Key, Strict};
+use crate::json;
+use document::Document;
+use position::{Borrowed, Broken, Counting};
 
 /// How the `schemaVersion` of every version begins.
 pub const SCHEMA_FAMILY: &str = "git-ape-execution-trace/";
@@ -22,11 +24,6 @@ pub const SCHEMA: &str = "git-ape-execution-trace/v1";
 
 /// The entries of a document are held, so it is capped: 64 MiB, which is some hundred thousand events.
 const DOCUMENT_CAP: u64 = 64 << 20;
-
-/// Events that are held.
-const ENTRIES_CAP: usize = 200_000;
-/// The fields of the document that are used. All others are checked and left.
-const FIELDS: [&str; 5] = ["schemaVersion", "producer", "graph", "startedAt", "outcome"];
 
 /// What an entry of `events` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +60,30 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// An entry that says nothing.
+    fn new() -> Self {
+        Self {
+            kind: Kind::Other,
+            node: None,
+            status: None,
+            result: None,
+            from: None,
+            to: None,
+            evidence: Vec::new(),
+            time: Time::Absent,
+            place: Place::default(),
+        }
+    }
+
+    /// The name of a node, if it has one.
+    fn name(&self) -> Option<&str> {
+        self.node.as_deref().filter(|node| !node.is_empty() && self.kind == Kind::Node)
+    }
+
     /// The event that a node is. `None` for a transition, and for a node without a name.
     #[must_use]
     pub fn event(&self) -> Option<Event<'_>> {
-        let node = self.node.as_deref().filter(|node| !node.is_empty() && self.kind == Kind::Node)?;
+        let node = self.name()?;
         // Only the exact word completes: it is what git-ape's own validator looks for.
         let said = match self.status.as_deref() {
             Some("completed") => Status::Completed,
@@ -114,16 +131,44 @@ pub struct Execution {
 
 /// Reads a document. A torn one keeps the entries before the tear; a duplicate key refuses all of it.
 pub fn read(mut input: impl BufRead) -> Execution {
+    let (mark, begin) = lines::skip_mark(&mut input);
+    let mut bytes = Vec::new();
+    let end = begin.chain(input).take(DOCUMENT_CAP).read_to_end(&mut bytes);
+    if end.is_ok()
+        && let Ok(text) = std::str::from_utf8(&bytes)
+        && let Some(execution) = read_text(text, mark)
+    {
+        return execution;
+    }
+    read_bytes(bytes.as_slice().chain(Broken(end.err())), mark)
+}
+
+/// Reads a document that is as it should be. `None` for any other, and for one whose entries do not tell their places.
+fn read_text(text: &str, mark: u64) -> Option<Execution> {
     let mut execution = Execution::default();
-    let (offset, begin) = lines::skip_mark(&mut input);
-    let position = Rc::new(Cell::new(Place { line: 1, offset }));
-    let blank = Rc::new(Cell::new(true));
-    let input = begin.chain(input).take(DOCUMENT_CAP);
-    let mut json = serde_json::Deserializer::from_reader(Counting {
-        input,
-        position: Rc::clone(&position),
-        blank: Rc::clone(&blank),
-    });
+    let mut fields = Map::new();
+    let mut json = serde_json::Deserializer::from_str(text);
+    let document = Document {
+        entries: &mut execution.entries,
+        position: Borrowed::new(text, Place { line: 1, offset: mark }),
+        damage: &mut execution.reading,
+        fields: &mut fields,
+    };
+    document.deserialize(&mut json).ok()?;
+    json.end().ok()?;
+    execution.whole = true;
+    execution.take(fields);
+    Some(execution)
+}
+
+/// Reads any document byte by byte, which is slow. It knows how far it came, so it tells where the damage is, and keeps what
+/// lies before that.
+fn read_bytes(input: impl Read, mark: u64) -> Execution {
+    let mut execution = Execution::default();
+    let position = Cell::new(Place { line: 1, offset: mark });
+    let blank = Cell::new(true);
+    let input = Counting { input, position: &position, blank: &blank };
+    let mut json = serde_json::Deserializer::from_reader(input);
     let mut fields = Map::new();
     let document = Document {
         entries: &mut execution.entries,
@@ -153,189 +198,28 @@ pub fn read(mut input: impl BufRead) -> Execution {
             execution.reading.damage.push(Damage { place: position.get(), reason });
         }
     }
-    let fields = Value::Object(fields);
-    let string = |key| json::text(&fields, key).map(str::to_owned);
-    let graph = fields.get("graph").unwrap_or(&Value::Null);
-    execution.schema_version = string("schemaVersion");
-    let producer = fields.get("producer").unwrap_or(&Value::Null);
-    execution.producer = json::text(producer, "type").map(str::to_owned);
-    execution.graph_path = json::text(graph, "path").map(str::to_owned);
-    execution.graph_digest = json::text(graph, "digest").map(str::to_owned);
-    execution.started_at = fields.get("startedAt").cloned();
-    execution.outcome = string("outcome");
+    execution.take(fields);
     execution
 }
 
-/// Counts lines and bytes as the parser takes them, so that an entry knows where it stands.
-struct Counting<R> {
-    input: R,
-    position: Rc<Cell<Place>>,
-    /// Nothing but white space so far.
-    blank: Rc<Cell<bool>>,
-}
-
-impl<R: Read> Read for Counting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.input.read(buffer)?;
-        let mut place = self.position.get();
-        place.offset += count as u64;
-        place.line += buffer.iter().take(count).filter(|b| **b == b'\n').count() as u64;
-        self.position.set(place);
-        if self.blank.get() && !buffer.iter().take(count).all(u8::is_ascii_whitespace) {
-            self.blank.set(false);
-        }
-        Ok(count)
+impl Execution {
+    /// Takes what the document says beside its events.
+    fn take(&mut self, fields: Map<String, Value>) {
+        let fields = Value::Object(fields);
+        let string = |key| json::text(&fields, key).map(str::to_owned);
+        let graph = fields.get("graph").unwrap_or(&Value::Null);
+        self.schema_version = string("schemaVersion");
+        let producer = fields.get("producer").unwrap_or(&Value::Null);
+        self.producer = json::text(producer, "type").map(str::to_owned);
+        self.graph_path = json::text(graph, "path").map(str::to_owned);
+        self.graph_digest = json::text(graph, "digest").map(str::to_owned);
+        self.started_at = fields.get("startedAt").cloned();
+        self.outcome = string("outcome");
     }
 }
 
-struct Document<'a> {
-    entries: &'a mut Vec<Entry>,
-    position: &'a Cell<Place>,
-    damage: &'a mut Reading,
-    /// All but the events; also those before a tear.
-    fields: &'a mut Map<String, Value>,
-}
-
-impl<'de> DeserializeSeed<'de> for Document<'_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Document<'_> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an execution trace object")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
-        let Self { entries, position, damage, fields: known } = self;
-        while let Some(Key(key)) = fields.next_key()? {
-            let value = if key == "events" {
-                fields.next_value_seed(Entries { entries: &mut *entries, position, damage: &mut *damage })?;
-                Value::Null
-            } else if FIELDS.contains(&&*key) {
-                fields.next_value_seed(Strict)?
-            } else {
-                fields.next_value_seed(Skimmed)?;
-                Value::Null
-            };
-            if known.insert(key.to_string(), value).is_some() {
-                return Err(json::duplicate(&key));
-            }
-        }
-        Ok(())
-    }
-}
-
-struct Entries<'a> {
-    entries: &'a mut Vec<Entry>,
-    position: &'a Cell<Place>,
-    damage: &'a mut Reading,
-}
-
-impl<'de> DeserializeSeed<'de> for Entries<'_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Entries<'_> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of events")
-    }
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some((value, place)) = items.next_element_seed(Placed(self.position))? {
-            let entry = entry(&value, place);
-            if entry.kind == Kind::Other || (entry.kind == Kind::Node && entry.event().is_none()) {
-                let reason = "an event that is neither a node with its name nor a transition";
-                self.damage.damage.push_with(|| Damage { place, reason: reason.to_owned() });
-            }
-            if self.entries.len() == ENTRIES_CAP {
-                self.damage
-                    .damage
-                    .push_with(|| Damage { place, reason: "more events than are read".to_owned() });
-                continue;
-            }
-            self.entries.push(entry);
-        }
-        Ok(())
-    }
-}
-
-/// A value and where it begins.
-struct Placed<'a>(&'a Cell<Place>);
-
-impl<'de> DeserializeSeed<'de> for Placed<'_> {
-    type Value = (Value, Place);
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Placed<'_> {
-    type Value = (Value, Place);
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an event")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-        // The parser has just taken the `{`.
-        let here = self.0.get();
-        let place = Place { line: here.line, offset: here.offset.saturating_sub(1) };
-        Ok((Strict.visit_map(fields)?, place))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
-        let place = self.0.get();
-        Ok((Strict.visit_seq(items)?, place))
-    }
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok((Value::Null, self.0.get()))
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok((value.into(), self.0.get()))
-    }
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok((value.into(), self.0.get()))
-    }
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok((value.into(), self.0.get()))
-    }
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok((value.into(), self.0.get()))
-    }
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok((value.into(), self.0.get()))
-    }
-}
-
-fn entry(value: &Value, place: Place) -> Entry {
-    let string = |key| json::text(value, key).map(str::to_owned);
-    let kind = match json::text(value, "type") {
-        Some("node") => Kind::Node,
-        Some("transition") => Kind::Transition,
-        _ => Kind::Other,
-    };
-    let evidence = value.get("evidence").and_then(Value::as_array);
-    Entry {
-        kind,
-        node: string("node"),
-        status: string("status"),
-        result: match value.get("result") {
-            Some(Value::Bool(said)) => Some(said.to_string()),
-            _ => string("result"),
-        },
-        from: string("from"),
-        to: string("to"),
-        evidence: evidence.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
-        time: Time::of_value(value.get("recordedAt")),
-        place,
-    }
-}
+#[cfg(test)]
+mod equal;
 
 #[cfg(test)]
 mod tests {
@@ -379,8 +263,14 @@ mod tests {
     #[test]
     fn only_the_exact_word_completes_a_node_and_its_result_can_undo_it() {
         let status = |status: &str, result: Option<&str>| {
-            let value = serde_json::json!({"type":"node","node":"a","status":status,"result":result});
-            entry(&value, Place::default()).event().map(|event| event.status)
+            let entry = Entry {
+                kind: Kind::Node,
+                node: Some("a".to_owned()),
+                status: Some(status.to_owned()),
+                result: result.map(str::to_owned),
+                ..Entry::new()
+            };
+            entry.event().map(|event| event.status)
         };
         assert_eq!(status("completed", None), Some(Status::Completed));
         assert_eq!(status("completed", Some("authenticated")), Some(Status::Completed));
