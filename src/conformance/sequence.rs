@@ -3,7 +3,7 @@
 //! Rules after `command_trace_validate` of `.github/skills/git-ape-records/scripts/git-ape-records.sh` in Azure/git-ape. Its
 //! users know its codes, so for every trace and graph the set of codes here equals its set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::message::{Message, list};
 use crate::model::graph::Graph;
@@ -203,18 +203,12 @@ fn alternation(entries: &[Entry], report: &mut Report<'_>) {
 }
 
 fn outcome(execution: &Execution, graph: &Graph, report: &mut Report<'_>) {
-    let completed = |name: &str| {
-        execution.entries.iter().any(|entry| {
-            entry.kind == Kind::Node
-                && entry.node.as_deref() == Some(name)
-                && entry.status.as_deref() == Some("completed")
-        })
-    };
     let last = execution.entries.last();
     let last_node = last.filter(|entry| entry.kind == Kind::Node);
     if execution.outcome.as_deref() == Some("succeeded") {
+        let completed = completed(&execution.entries);
         for (node, _) in graph.nodes.iter().filter(|(_, required)| *required) {
-            if !completed(node) {
+            if !completed.contains(node.as_str()) {
                 let detail = Message::new(
                     "the trace claims success, but the required node {} did not complete",
                     &[node],
@@ -223,7 +217,7 @@ fn outcome(execution: &Execution, graph: &Graph, report: &mut Report<'_>) {
             }
         }
         let terminal = graph.terminal.as_str();
-        if !completed(terminal) {
+        if !completed.contains(terminal) {
             let detail =
                 Message::new("the trace claims success, but its terminal {} did not complete", &[terminal]);
             report(Code::MissingSuccessTerminal, None, Some(terminal), detail);
@@ -236,6 +230,13 @@ fn outcome(execution: &Execution, graph: &Graph, report: &mut Report<'_>) {
         let detail = Message::new(text, &[]);
         report(Code::MissingFailedTerminal, last.map(|entry| entry.place), None, detail);
     }
+}
+
+/// The nodes that completed. Collected once: a graph may have as many nodes as its trace has events.
+fn completed(entries: &[Entry]) -> HashSet<&str> {
+    let nodes = entries.iter().filter(|entry| entry.kind == Kind::Node);
+    let completed = nodes.filter(|entry| entry.status.as_deref() == Some("completed"));
+    completed.filter_map(|entry| entry.node.as_deref()).collect()
 }
 
 #[cfg(test)]

@@ -22,7 +22,10 @@ pub struct Graph {
     pub ordered: bool,
     /// Node → required for success, in the file's order.
     pub nodes: Vec<(String, bool)>,
-    edges: HashMap<(String, String), Vec<String>>,
+    /// The names of the nodes.
+    names: HashSet<String>,
+    /// From → to → receipts.
+    edges: HashMap<String, HashMap<String, Vec<String>>>,
     order: Vec<(String, String)>,
 }
 
@@ -40,10 +43,10 @@ impl Graph {
         let entry = string(&document, "", "entryNode")?;
         let terminal = string(&document, "", "successTerminal")?;
         let mut nodes = Vec::new();
-        let mut seen = HashSet::new();
+        let mut names = HashSet::new();
         for (at, node) in array(&document, "nodes")?.iter().enumerate() {
             let id = string(node, &format!("/nodes/{at}"), "id")?;
-            if !seen.insert(id.clone()) {
+            if !names.insert(id.clone()) {
                 return Err(ModelError::new(format!("/nodes/{at}/id"), format!("`{id}` is there twice")));
             }
             nodes.push((id, node.get("requiredForSuccess") == Some(&Value::Bool(true))));
@@ -52,17 +55,17 @@ impl Graph {
             return Err(ModelError::new("/nodes", "the graph has no node"));
         }
         for (key, node) in [("entryNode", &entry), ("successTerminal", &terminal)] {
-            if !seen.contains(node) {
+            if !names.contains(node) {
                 return Err(ModelError::new(format!("/{key}"), format!("`{node}` is no node of the graph")));
             }
         }
-        let mut edges = HashMap::new();
+        let mut edges: HashMap<String, HashMap<String, Vec<String>>> = HashMap::new();
         let mut order = Vec::new();
         for (at, edge) in array(&document, "edges")?.iter().enumerate() {
             let pointer = format!("/edges/{at}");
             let (from, to) = (string(edge, &pointer, "from")?, string(edge, &pointer, "to")?);
             for (key, node) in [("from", &from), ("to", &to)] {
-                if !seen.contains(node) {
+                if !names.contains(node) {
                     let reason = format!("`{node}` is no node of the graph");
                     return Err(ModelError::new(format!("{pointer}/{key}"), reason));
                 }
@@ -72,22 +75,22 @@ impl Graph {
                 receipts.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
             order.push((from.clone(), to.clone()));
             // Of two equal edges the last one counts, as in git-ape's validator.
-            edges.insert((from, to), receipts);
+            edges.entry(from).or_default().insert(to, receipts);
         }
         let ordered = document.get("ordered") == Some(&Value::Bool(true));
-        Ok(Self { entry, terminal, ordered, nodes, edges, order })
+        Ok(Self { entry, terminal, ordered, nodes, names, edges, order })
     }
 
     /// The graph declares a node.
     #[must_use]
     pub fn has_node(&self, name: &str) -> bool {
-        self.nodes.iter().any(|(node, _)| node == name)
+        self.names.contains(name)
     }
 
     /// The receipts that a transition needs; `None` where the graph does not declare it.
     #[must_use]
     pub fn receipts(&self, from: &str, to: &str) -> Option<&[String]> {
-        self.edges.get(&(from.to_owned(), to.to_owned())).map(Vec::as_slice)
+        self.edges.get(from)?.get(to).map(Vec::as_slice)
     }
 
     /// The graph as a model: required nodes are essential, the rest optional, edges lead on.
