@@ -61,7 +61,7 @@ pub struct Check {
     pub format: Format,
 
     /// What is asked of artifacts beside the trace (security-gate.json and others): note absent ones, demand them, or do
-    /// not look
+    /// not look, neither at them nor at a log of the harness
     #[arg(long, value_enum, default_value_t = Evidence::Report)]
     pub evidence: Evidence,
 

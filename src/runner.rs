@@ -44,11 +44,14 @@ pub fn report_aside(rendered: &str) {
     help(rendered, true);
 }
 
-/// Writes a file that a person named.
+/// Writes a file that a person named, and the folders on the way to it.
 ///
 /// # Errors
 /// The system's.
 pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
     fs::write(path, text)
 }
 

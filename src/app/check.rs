@@ -146,12 +146,13 @@ fn testimonies<'m>(
             trace.others.push(file.shown.clone());
             continue;
         };
-        // A log that says nothing of the states is a further trace, like those that are not read.
-        let speaks = |(witness, chosen): (&Witness<'_>, &Chosen)| {
-            witness.saw_any()
-                || (0..chosen.model.states()).any(|state| shows(*format, options, chosen, state))
+        // A log that shows nothing of the process may be another session's: it is a further trace, like those that are not
+        // read. Copilot's names are git-ape's own, so there any event is enough.
+        let of_process = |(witness, chosen): (&Witness<'_>, &Chosen)| {
+            let shown = (0..chosen.model.states()).any(|state| shows(*format, options, chosen, state));
+            witness.saw_any() || (*format == TraceFormat::CopilotEvents && shown && witness.events() > 0)
         };
-        if !watch.iter().zip(all).any(speaks) {
+        if !watch.iter().zip(all).any(of_process) {
             trace.others.push(file.shown.clone());
             continue;
         }

@@ -224,6 +224,11 @@ fn usable(read: &[Read<'_>]) -> Result<(), Message> {
             format!("all of its events that count name another deployment ({} do)", one.trace.foreign.0)
         } else if one.trace.reading.damage.count() > 0 {
             format!("nothing completed in it, and {} lines cannot be read", one.trace.reading.damage.count())
+        } else if one.trace.reading.passed_over > 0 {
+            let records = one.trace.reading.passed_over;
+            format!(
+                "nothing completed in it, and {records} records say nothing of a state; is there a state map for it?"
+            )
         } else {
             "nothing completed in it".to_owned()
         };
@@ -249,8 +254,11 @@ fn blame(message: Message, read: &[Read<'_>], base: Option<&Model>, request: &Re
 /// Notices that whoever calls the run a good one should see.
 fn notices(report: &Report, one: &Read<'_>, options: &Options) -> Vec<Finding> {
     let shown = |finding: &&Finding| {
-        use FindingId::{EarlierRuns, GateOverridden, InvokedOnly, OrderUnproven, UnknownStatus};
-        [EarlierRuns, GateOverridden, InvokedOnly, OrderUnproven, UnknownStatus].contains(&finding.id)
+        use FindingId::{
+            EarlierRuns, GateOverridden, InvokedOnly, OrderUnproven, OtherTraces, UnknownStatus,
+        };
+        [EarlierRuns, GateOverridden, InvokedOnly, OrderUnproven, OtherTraces, UnknownStatus]
+            .contains(&finding.id)
     };
     let mut found: Vec<Finding> = report.findings.iter().filter(shown).cloned().collect();
     if one.trace.runs.0 > 1 && !found.iter().any(|finding| finding.id == FindingId::EarlierRuns) {

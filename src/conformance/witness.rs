@@ -19,19 +19,26 @@ pub struct Sighting {
 pub struct Witness<'m> {
     model: &'m Model,
     seen: Vec<Option<Sighting>>,
+    events: u64,
 }
 
 impl<'m> Witness<'m> {
     /// Nothing was seen yet.
     #[must_use]
     pub fn new(model: &'m Model) -> Self {
-        Self { model, seen: vec![None; model.states()] }
+        Self { model, seen: vec![None; model.states()], events: 0 }
     }
 
     /// What it saw of a state, by its number.
     #[must_use]
     pub fn of(&self, state: usize) -> Option<Sighting> {
         self.seen.get(state).copied().flatten()
+    }
+
+    /// How many events it saw, of any state.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
     }
 
     /// It saw some state of the model.
@@ -43,6 +50,7 @@ impl<'m> Witness<'m> {
 
 impl Watch for Witness<'_> {
     fn event(&mut self, event: &Event<'_>) {
+        self.events += 1;
         let Some(own) = self.model.find(&event.state).and_then(|state| self.seen.get_mut(state)) else {
             return;
         };

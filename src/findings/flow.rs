@@ -167,7 +167,8 @@ fn end(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         return;
     }
     if events < facts.min_events {
-        let text = format!("the run has {events} events, fewer than {}", facts.min_events);
+        let count = if events == 1 { "one event".to_owned() } else { format!("{events} events") };
+        let text = format!("the run has {count}, fewer than {}", facts.min_events);
         let hint =
             "The agent may have crashed or restarted. If so short a run is normal, lower `min-events`.";
         found.push(

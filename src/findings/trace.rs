@@ -18,11 +18,23 @@ fn missing(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         (_, Some(reason)) => Message::new("there is no trace: {}", &[reason]),
         (None, None) => Message::new("there is no trace", &[]),
         (Some(_), None) if trace.all_events == 0 && trace.reading.damage.count() == 0 => {
-            Message::new("the trace is empty", &[])
+            match trace.reading.passed_over {
+                0 => Message::new("the trace is empty", &[]),
+                1 => Message::new("the trace has one record, and it says nothing of a state", &[]),
+                n => Message::new(
+                    &format!("the trace has {n} records, and none of them says anything of a state"),
+                    &[],
+                ),
+            }
         }
         (Some(_), None) => return,
     };
-    let hint = "Make the agent write trace.jsonl into the deployment folder (docs/trace-format.md).";
+    let hint = match trace.reading.passed_over {
+        0 => "Make the agent write trace.jsonl into the deployment folder (docs/trace-format.md).",
+        _ => {
+            "Map the names of its tools, skills or agents to states with a state map (docs/trace-format.md)."
+        }
+    };
     found.push(Finding::new(FindingId::TraceMissing, message, hint).file(facts.trace_file()));
 }
 

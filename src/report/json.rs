@@ -82,6 +82,7 @@ struct TracePart<'a> {
     digest: Option<&'a str>,
     events: u64,
     unreadable: u64,
+    passed_over: u64,
     recognised: Option<&'static str>,
     producer: Option<&'static str>,
     compared: Vec<LogPart<'a>>,
@@ -157,6 +158,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
             digest: report.trace_digest.as_deref(),
             events: report.events,
             unreadable: report.unreadable,
+            passed_over: report.passed_over,
             recognised: report.recognition.map(crate::trace::Recognition::id),
             producer: report.producer.map(crate::trace::Producer::id),
             compared: report

@@ -204,7 +204,11 @@ fn foot(report: &Report, paper: &mut Paper) {
     let model = format!("Model: {}{}", report.model.source.id(), path(&report.model.path));
     paper.line(&paper.paint(DIM, &model));
     let format = report.format.map_or("none", crate::trace::TraceFormat::title);
-    let trace = format!("Trace: {format}{}; {} events judged", path(&report.trace), report.events);
+    let over = match report.passed_over {
+        0 => String::new(),
+        records => format!(", {records} other records passed over"),
+    };
+    let trace = format!("Trace: {format}{}; {} events judged{over}", path(&report.trace), report.events);
     paper.line(&paper.paint(DIM, &trace));
     let provenance = super::provenance(report);
     if !provenance.is_empty() {

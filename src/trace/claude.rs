@@ -10,13 +10,10 @@ use serde_json::Value;
 
 use super::harness::{self, Happening, Log, Subject};
 use super::state_map::StateMap;
-use super::{Event, Reading, Status};
+use super::{Event, Proof, Reading, Status};
 use crate::json;
 
 const LOG: Log = Log { actor: "claude-code", tell };
-
-/// Types of records that every session has.
-const TYPES: [&str; 4] = ["user", "assistant", "system", "summary"];
 
 /// Reads a file to its end, whatever is in it, and hands each event on.
 pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
@@ -25,20 +22,28 @@ pub fn read(input: impl BufRead, states: &StateMap, sink: &mut dyn FnMut(Event<'
 
 /// A record as only this format has it.
 pub(super) fn is_record(record: &Value) -> bool {
-    let typed = json::text(record, "type").is_some_and(|kind| TYPES.contains(&kind));
-    typed && json::text(record, "sessionId").is_some() && record.get("message").is_some_and(Value::is_object)
+    let typed = json::text(record, "type").is_some() && json::text(record, "sessionId").is_some();
+    typed && (record.get("message").is_some_and(Value::is_object) || json::text(record, "uuid").is_some())
 }
 
 fn tell<'r>(record: &'r Value, told: &mut Vec<Happening<'r>>) -> Result<(), String> {
+    if record.get("isApiErrorMessage") == Some(&Value::Bool(true)) {
+        told.push(Happening::new(Subject::Session, Status::Error));
+    }
     let content = record.get("message").and_then(|message| message.get("content")).and_then(Value::as_array);
     for block in content.into_iter().flatten() {
         match json::text(block, "type") {
             Some("tool_use") => {
-                let Some(name) = name(block) else {
-                    return Err("a tool_use block without a name".to_owned());
-                };
+                let name = name(block)?;
                 let call = json::text(block, "id");
-                told.push(Happening { call, ..Happening::new(Subject::Mapped(name), Status::Started) });
+                // The result of a skill is its text: that it was loaded, not that it was followed to its end.
+                let skill = json::text(block, "name") == Some("Skill");
+                let proof = if skill { Proof::Invoked } else { Proof::Ended };
+                told.push(Happening {
+                    call,
+                    proof,
+                    ..Happening::new(Subject::Mapped(name), Status::Started)
+                });
             }
             Some("tool_result") => {
                 let Some(id) = json::text(block, "tool_use_id") else {
@@ -61,15 +66,19 @@ fn tell<'r>(record: &'r Value, told: &mut Vec<Happening<'r>>) -> Result<(), Stri
 }
 
 /// The name of what is used: the skill's, the agent's kind, else the tool's.
-fn name(block: &Value) -> Option<&str> {
-    let tool = json::text(block, "name").filter(|name| !name.is_empty())?;
+///
+/// # Errors
+/// It has none.
+fn name(block: &Value) -> Result<&str, String> {
+    let text = |object, key| json::text(object, key).filter(|name| !name.is_empty());
+    let Some(tool) = text(block, "name") else { return Err("a tool_use block without a name".to_owned()) };
     let input = block.get("input").unwrap_or(&Value::Null);
     let inner = match tool {
-        "Skill" => json::text(input, "skill").or_else(|| json::text(input, "command")),
-        "Task" | "Agent" => json::text(input, "subagent_type"),
-        _ => None,
+        "Skill" => text(input, "skill").or_else(|| text(input, "command")),
+        "Task" | "Agent" => text(input, "subagent_type"),
+        _ => return Ok(tool),
     };
-    Some(inner.filter(|name| !name.is_empty()).unwrap_or(tool))
+    inner.ok_or_else(|| format!("a tool_use block of {tool} that does not say which"))
 }
 
 #[cfg(test)]
@@ -85,21 +94,28 @@ mod tests {
 {"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"3","name":"Task","input":{"subagent_type":"azure-resource-deployer"}}]}}
 {"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"3","content":[{"type":"text","text":"done"}]}]}}
 {"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"4"}]}}
+{"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"5","name":"Skill","input":{}}]}}
+{"type":"assistant","sessionId":"s","isApiErrorMessage":true,"message":{"role":"assistant","content":[{"type":"text","text":"API Error"}]}}
+{"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"6","name":"Skill","input":{"skill":"git-ape:azure-security-analyzer"}}]}}
+{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"6","content":"read this"}]}}
 "#;
         let mut events = Vec::new();
         let map = StateMap::default();
         let reading = read(text.as_bytes(), &map, &mut |e| {
-            events.push(format!("{} {} {:?}", e.state, e.status.word(), e.message.as_deref()));
+            events.push(format!("{} {} {:?} {:?}", e.state, e.status.word(), e.proof, e.message.as_deref()));
         });
         assert_eq!(
             events,
             [
-                "security_gate_evaluated started None",
-                "security_gate_evaluated failed Some(\"blocked\")",
-                "deployment_executed started None",
-                "deployment_executed completed None",
+                "security_gate_evaluated started Invoked None",
+                "security_gate_evaluated failed Invoked Some(\"blocked\")",
+                "deployment_executed started Ended None",
+                "deployment_executed completed Ended None",
+                "error error Ended None",
+                "security_gate_evaluated started Invoked None",
+                "security_gate_evaluated completed Invoked Some(\"read this\")",
             ]
         );
-        assert_eq!((reading.passed_over, reading.damage.count()), (2, 1));
+        assert_eq!((reading.passed_over, reading.damage.count()), (2, 2));
     }
 }

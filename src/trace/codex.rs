@@ -10,10 +10,13 @@ use serde_json::Value;
 
 use super::harness::{self, Happening, Log, Subject, first_text};
 use super::state_map::StateMap;
-use super::{Event, Reading, Status};
+use super::{Event, Proof, Reading, Status};
 use crate::json;
 
 const LOG: Log = Log { actor: "codex", tell };
+
+/// Lines of an output in which an exit code is looked for.
+const HEAD_LINES: usize = 5;
 
 /// Types of records that only this format has.
 const TYPES: [&str; 4] = ["session_meta", "response_item", "event_msg", "turn_context"];
@@ -30,7 +33,10 @@ pub(super) fn is_record(record: &Value) -> bool {
 }
 
 fn tell<'r>(record: &'r Value, told: &mut Vec<Happening<'r>>) -> Result<(), String> {
-    let Some(payload) = record.get("payload") else { return Ok(()) };
+    let Some(payload) = record.get("payload") else {
+        let item = json::text(record, "type").filter(|kind| TYPES.contains(kind));
+        return item.map_or(Ok(()), |kind| Err(format!("a {kind} record without a payload")));
+    };
     let kind = json::text(payload, "type").unwrap_or_default();
     let id = json::text(payload, "call_id").or_else(|| json::text(payload, "id"));
     match (json::text(record, "type").unwrap_or_default(), kind) {
@@ -42,8 +48,13 @@ fn tell<'r>(record: &'r Value, told: &mut Vec<Happening<'r>>) -> Result<(), Stri
         }
         ("response_item", "function_call_output" | "custom_tool_call_output") => {
             let Some(id) = id else { return Err(format!("a {kind} record without a call_id")) };
-            let (status, message) = output(payload.get("output").unwrap_or(&Value::Null));
-            told.push(Happening { call: Some(id), message, ..Happening::new(Subject::Call(id), status) });
+            let (status, proof, message) = output(payload.get("output").unwrap_or(&Value::Null));
+            told.push(Happening {
+                call: Some(id),
+                proof,
+                message,
+                ..Happening::new(Subject::Call(id), status)
+            });
         }
         ("event_msg", "error" | "turn_aborted") => {
             let message = first_text([json::text(payload, "message"), json::text(payload, "reason")]);
@@ -54,12 +65,22 @@ fn tell<'r>(record: &'r Value, told: &mut Vec<Happening<'r>>) -> Result<(), Stri
     Ok(())
 }
 
-/// What an output says of its call: an object with `success`, or a text that may hold a JSON object with the exit code.
-fn output(output: &Value) -> (Status, Option<String>) {
+/// The exit code that stands in a line of its own at the head of a text, as shells report it.
+fn written_exit_code(text: &str) -> Option<i64> {
+    let code = |line: &str| {
+        let marks = ["Exit code: ", "Process exited with code "];
+        marks.iter().find_map(|mark| line.trim().strip_prefix(mark))?.trim().parse().ok()
+    };
+    text.lines().take(HEAD_LINES).find_map(code)
+}
+
+/// What an output says of its call: an object with `success`, or a text with the exit code, as JSON or in a line of its own.
+/// One that says nothing proves only that there was a call.
+fn output(output: &Value) -> (Status, Proof, Option<String>) {
     let inner = output.as_str().and_then(|text| json::parse(text.as_bytes()).ok()).filter(Value::is_object);
     let object = inner.as_ref().unwrap_or(output);
-    let exit_code =
-        object.get("metadata").and_then(|metadata| metadata.get("exit_code")).and_then(Value::as_i64);
+    let metadata = object.get("metadata").and_then(|metadata| metadata.get("exit_code"));
+    let exit_code = metadata.and_then(Value::as_i64).or_else(|| output.as_str().and_then(written_exit_code));
     let status = match (json::present(object, "success"), exit_code) {
         (Some(Value::Bool(false)), _) => Status::Failed,
         (_, Some(code)) if code != 0 => Status::Failed,
@@ -67,7 +88,9 @@ fn output(output: &Value) -> (Status, Option<String>) {
         (Some(_), _) => Status::Unknown,
     };
     let texts = [json::text(object, "output"), json::text(object, "content"), output.as_str()];
-    (status, first_text(texts).filter(|_| status != Status::Completed))
+    let says = json::present(object, "success").is_some() || exit_code.is_some();
+    let proof = if says { Proof::Ended } else { Proof::Invoked };
+    (status, proof, first_text(texts).filter(|_| status != Status::Completed))
 }
 
 #[cfg(test)]
@@ -85,6 +108,8 @@ mod tests {
 {"type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"3","output":"fine"}}
 {"type":"response_item","payload":{"type":"function_call","name":"scan","call_id":"4"}}
 {"type":"response_item","payload":{"type":"function_call_output","call_id":"4","output":{"content":"no","success":false}}}
+{"type":"response_item","payload":{"type":"function_call","name":"scan","call_id":"5"}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"5","output":"Exit code: 1\nWall time: 1 seconds\nOutput:\nhigh"}}
 {"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}
 {"type":"response_item","payload":{"type":"function_call_output","output":"?"}}
 "#;
@@ -102,6 +127,8 @@ mod tests {
                 "gate completed None",
                 "gate started None",
                 "gate failed Some(\"no\")",
+                "gate started None",
+                "gate failed Some(\"Exit code: 1\\nWall time: 1 seconds\\nOutput:\\nhigh\")",
                 "error error Some(\"interrupted\")",
             ]
         );

@@ -80,23 +80,24 @@ pub(super) fn read(
         }
         let mut any = false;
         for happening in told {
-            let state = match happening.subject {
-                Subject::Named(name) => Some(states.state(name).to_owned()),
-                Subject::Mapped(name) => states.mapped(name).map(str::to_owned),
-                Subject::Call(id) => calls.get(id).cloned(),
-                Subject::Session => Some(ERROR_STATE.to_owned()),
+            let own = happening.proof;
+            let known = match happening.subject {
+                Subject::Named(name) => Some((states.state(name).to_owned(), own)),
+                Subject::Mapped(name) => mapped(states, name).map(|state| (state.to_owned(), own)),
+                Subject::Call(id) => calls.get(id).cloned().map(|(state, proof)| (state, weaker(proof, own))),
+                Subject::Session => Some((ERROR_STATE.to_owned(), own)),
             };
-            let Some(state) = state else { continue };
+            let Some((state, proof)) = known else { continue };
             if let Some(id) = happening.call {
                 if happening.status != Status::Started {
                     calls.remove(id);
                 } else if calls.len() < CALLS_KEPT {
-                    calls.insert(id.to_owned(), state.clone());
+                    calls.insert(id.to_owned(), (state.clone(), proof));
                 }
             }
             any = true;
             let mut event = Event::new(state, happening.status, place);
-            event.proof = happening.proof;
+            event.proof = proof;
             event.time = Time::of_value(record.get("timestamp"));
             event.message = happening.message.map(Into::into);
             event.actor = Some(log.actor.into());
@@ -106,6 +107,19 @@ pub(super) fn read(
     });
     reading.passed_over = passed_over;
     reading
+}
+
+/// The state of a name; of a plugin's skill or agent, which has the plugin's name before it, that of its own name.
+fn mapped<'s>(states: &'s StateMap, name: &str) -> Option<&'s str> {
+    states.mapped(name).or_else(|| states.mapped(name.rsplit_once(':')?.1))
+}
+
+/// What is known of a call is no more than what its start and its end tell.
+fn weaker(start: Proof, end: Proof) -> Proof {
+    match (start, end) {
+        (Proof::Ended, Proof::Ended) => Proof::Ended,
+        (Proof::Invoked, _) | (_, Proof::Invoked) => Proof::Invoked,
+    }
 }
 
 /// Hands on each line that is a JSON object; reports every other one.

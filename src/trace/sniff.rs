@@ -73,8 +73,17 @@ fn of_document(text: &str) -> Option<(usize, TraceFormat)> {
         (text.find(&quoted), TraceFormat::GitApeV1),
         (text.find("\"resourceSpans\""), TraceFormat::Otlp),
         (text.find("\"resource_spans\""), TraceFormat::Otlp),
+        // A record that goes beyond the head: a long prompt, say. Within a text the quotes would be escaped.
+        (both(text, "\"sessionId\"", "\"message\""), TraceFormat::ClaudeCode),
+        (both(text, "\"session_meta\"", "\"payload\""), TraceFormat::Codex),
+        (both(text, "\"response_item\"", "\"payload\""), TraceFormat::Codex),
     ];
     keys.into_iter().filter_map(|(key, format)| Some((key?, format))).min_by_key(|(key, _)| *key)
+}
+
+/// Where the first of two keys stands, if both are there.
+fn both(text: &str, one: &str, other: &str) -> Option<usize> {
+    Some(text.find(one)?.min(text.find(other)?))
 }
 
 #[cfg(test)]
@@ -101,6 +110,16 @@ mod tests {
                 "{\"type\":\"summary\"}\n{\"type\":\"assistant\",\"sessionId\":\"s\",\"message\":{}}\n",
                 TraceFormat::ClaudeCode,
             ),
+            (
+                "{\"parentUuid\":null,\"sessionId\":\"s\",\"type\":\"user\",\"message\":{\"content\":\"long",
+                TraceFormat::ClaudeCode,
+            ),
+            ("{\"type\":\"progress\",\"sessionId\":\"s\",\"uuid\":\"u\"}\n", TraceFormat::ClaudeCode),
+            (
+                "{\"timestamp\":\"x\",\"type\":\"session_meta\",\"payload\":{\"instructions\":\"long",
+                TraceFormat::Codex,
+            ),
+            ("{\"message\":\"quoted \\\"sessionId\\\" long", TraceFormat::GitApeJsonl),
             ("{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\"}}\n", TraceFormat::Codex),
             ("{\n \"resource_spans\": [\n", TraceFormat::Otlp),
             ("{\"schemaVersion\":\"git-ape-execution-trace/v1\"}", TraceFormat::GitApeV1),

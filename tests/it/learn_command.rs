@@ -300,7 +300,7 @@ fn what_cannot_be_learned_from_ends_with_2_and_says_why() {
         (&["--deployment-state", "ship", "a"], "the deployment state `ship` completed in no golden trace"),
         (&["--terminal-state", "ship", "a"], "the terminal state `ship` completed in no golden trace"),
         (&["--update", "a", "a"], "the model a cannot be used"),
-        (&["--output", "no/such/folder/m.json", "a"], "the model cannot be written to no/such/folder/m.json"),
+        (&["--output", "b/is/a/file", "a"], "the model cannot be written to b/is/a/file"),
     ] {
         let output = traces.learn(given);
         assert_eq!(output.status.code(), Some(2), "{given:?}");

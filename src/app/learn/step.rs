@@ -12,6 +12,7 @@ use crate::app::guard;
 use crate::app::job::Options;
 use crate::app::troubles::Troubles;
 use crate::message::Message;
+use crate::model::diff::Effect;
 use crate::model::learn::Wishes;
 use crate::report::annotations::{Annotation, Level};
 use crate::report::learning::{Learning, json, markdown, terminal};
@@ -51,10 +52,15 @@ pub(in crate::app) fn run(settings: &Settings) {
         {
             troubles.add(&format!("the job summary cannot be written: {}", error.kind()), &[]);
         }
-        let warnings = learning.warnings.iter().take(WARNINGS_SHOWN);
-        for warning in warnings {
-            let level = if warning.grave { Level::Error } else { Level::Warning };
-            runner::annotate(&Annotation::new(level, TITLE, warning.message.to_string()));
+        let warnings = learning.warnings.iter().map(|warning| {
+            (if warning.grave { Level::Error } else { Level::Warning }, warning.message.to_string())
+        });
+        let changes = learning.changes.iter().flat_map(|(_, changes)| changes);
+        let weaker = changes.filter(|change| change.effect == Effect::Weaker);
+        let weaker =
+            weaker.map(|change| (Level::Warning, format!("the model is weaker: {}", change.message)));
+        for (level, text) in warnings.chain(weaker).take(WARNINGS_SHOWN) {
+            runner::annotate(&Annotation::new(level, TITLE, text));
         }
     }
     for trouble in &troubles.0 {

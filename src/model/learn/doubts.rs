@@ -44,6 +44,15 @@ pub fn warnings(
     checklist(runs, learned, &mut found);
     ends(runs, base, wishes, learned, &mut found);
     let mut warn = |message: Message| found.push(Warning { grave: false, message });
+    for demoted in learned.demoted.iter().filter(|demoted| runs.len() > 2 && !flaws::is_known(&demoted.state))
+    {
+        if let [(alone, _)] = demoted.by.as_slice()
+            && let Some(run) = runs.get(*alone)
+        {
+            let text = "{} is in every golden trace but {}, which alone makes it optional";
+            warn(Message::new(text, &[&demoted.state, run.name]));
+        }
+    }
     for (state, causes) in &learned.loops {
         let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
         let text = "{} failed and passed after {} had been redone: from now on it may be repeated like that";

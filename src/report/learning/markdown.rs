@@ -60,7 +60,9 @@ fn goldens(learning: &Learning, out: &mut String) {
     );
     out.push_str("|:-:|---|---|---:|---|---|\n");
     for golden in learning.goldens.iter().take(SHOWN) {
+        let alarmed = matches!(&golden.left_out, Some(Ok(alarms)) if !alarms.is_empty());
         let sign = match (golden.problems.is_empty(), golden.accepted) {
+            (true, _) if alarmed => "⚠️",
             (true, _) => "✅",
             (false, true) => "⚠️",
             (false, false) => "❌",
@@ -123,6 +125,11 @@ fn model(learning: &Learning, out: &mut String) {
             let names: Vec<String> =
                 states.iter().take(SHOWN).map(|state| markdown_code(&cut(state, 100))).collect();
             let _ = writeln!(out, "- {what}: {}", names.join(", "));
+        }
+    }
+    for (what, state) in [("The deployment", &learning.deployment), ("The end", &learning.terminal)] {
+        if let Some(state) = state {
+            let _ = writeln!(out, "- {what}: {}", markdown_code(&cut(state, 100)));
         }
     }
     if learning.open_ended {

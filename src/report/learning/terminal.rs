@@ -64,8 +64,9 @@ fn goldens(learning: &Learning, paper: &mut Paper) {
             finding(notice, paper);
         }
         if golden.is_refused() {
-            let remedy =
-                format!("      → Leave it out; or, if it is a good run all the same, --accept {name}");
+            let remedy = format!(
+                "      → Leave it out; or, if it is a good run all the same, --accept {name} (in a step: golden-accept)"
+            );
             paper.line(&remedy);
         }
     }
@@ -173,6 +174,10 @@ fn leave_one_out(learning: &Learning, paper: &mut Paper) {
     for golden in learning.goldens.iter().take(SHOWN) {
         left_out(golden, paper);
     }
+    let alarmed = |golden: &GoldenRow| matches!(&golden.left_out, Some(Ok(alarms)) if !alarms.is_empty());
+    if learning.goldens.iter().any(alarmed) {
+        paper.line("    → A rule that only one trace breaks is learned from all others. Another good run like it cures that.");
+    }
     paper.line("");
 }
 
@@ -198,13 +203,10 @@ fn left_out(golden: &GoldenRow, paper: &mut Paper) {
 
 fn dominators(learning: &Learning, paper: &mut Paper) {
     let lost: Vec<String> = learning.lost_by_dominators().map(|name| escape::line(&cut(name, 80))).collect();
-    if lost.is_empty() {
-        paper.line("Plain dominators of the merged traces would have kept all of the essential states.");
-    } else {
-        let text = format!("Plain dominators of the merged traces would have lost: {}", lost.join(", "));
-        paper.line(&text);
+    if !lost.is_empty() {
+        paper.line(&format!("Plain dominators of the merged traces would have lost: {}", lost.join(", ")));
+        paper.line("");
     }
-    paper.line("");
 }
 
 fn list_changes(changes: &[Change], paper: &mut Paper) {
