@@ -17,6 +17,7 @@ mod lines;
 pub mod otlp;
 mod record;
 mod recover;
+pub mod replay;
 pub mod run;
 pub mod sniff;
 pub mod state_map;
@@ -131,6 +132,17 @@ pub trait Watch {
     fn event(&mut self, event: &Event<'_>);
     /// Takes the next timestamp of the run.
     fn tick(&mut self, time: Time, place: Place);
+}
+
+impl<A: Watch, B: Watch> Watch for (A, B) {
+    fn event(&mut self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+    fn tick(&mut self, time: Time, place: Place) {
+        self.0.tick(time, place);
+        self.1.tick(time, place);
+    }
 }
 
 impl<W: Watch> Watch for Vec<W> {

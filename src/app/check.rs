@@ -11,6 +11,7 @@ use crate::findings::{self, Facts, TraceFacts};
 use crate::message::Message;
 use crate::model::{Model, ModelError};
 use crate::report::Report;
+use crate::trace::replay::Replay;
 use crate::trace::{Producer, TraceFormat};
 
 /// A report, and what was wrong with the inputs.
@@ -36,14 +37,22 @@ pub fn check(job: &Job, options: &Options) -> Result<Checked, ModelError> {
     report.map(|report| Checked { report, warnings }).ok_or_else(none)
 }
 
-/// The reports on one deployment by models that are given, in place of the one that would be found. The trace is read once,
-/// and not hashed: whoever gives models has read it before.
+/// The reports on one deployment by models that are given, in place of the one that would be found. Its trace was read before:
+/// it is not hashed again, and not read again where it was kept.
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_by(job: &Job, options: &Options, models: &[&Model]) -> Result<Vec<Report>, ModelError> {
+pub(super) fn check_by(
+    job: &Job,
+    options: &Options,
+    models: &[&Model],
+    (trace, replay): (&TraceFacts, Option<&Replay>),
+) -> Result<Vec<Report>, ModelError> {
     let opened = open(job, options);
-    let opened = Opened { source: opened.source.again(), ..opened };
+    let opened = match replay {
+        Some(replay) => Opened { source: Source::Replay(replay), trace: trace.clone(), ..opened },
+        None => Opened { source: opened.source.again(), ..opened },
+    };
     let chosen = models.iter().map(|model| choose::given(model, job, opened.source.execution()));
     let chosen = chosen.collect::<Result<Vec<_>, _>>()?;
     Ok(judge(opened, job, options, &chosen))

@@ -21,11 +21,15 @@ use crate::model::learn::{Golden, Learned, Wishes, learn};
 use crate::model::write::{Origin, write};
 use crate::report::Report;
 use crate::report::learning::{GoldenRow, Learning};
+use crate::trace::replay::Replay;
 use crate::verdict::{Class, Finding, FindingId};
 use crate::workspace::Workspace;
 
 /// Golden traces of one lesson. "From two to ten" is the rule; the leave-one-out table reads each of them again.
 pub(super) const GOLDENS_CAP: usize = 100;
+
+/// Events of all golden traces together that are kept, so that they need not be read again: some 40 bytes each.
+const EVENTS_KEPT: usize = 1_000_000;
 
 /// A model that is there already.
 pub(super) struct Existing {
@@ -74,6 +78,8 @@ struct Read<'a> {
     job: &'a Job,
     name: &'a str,
     golden: Golden,
+    /// The run, where there was room for it.
+    replay: Option<Replay>,
     trace: TraceFacts,
 }
 
@@ -118,10 +124,13 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
     let deployment = request.wishes.deployment(base);
     let mut read = Vec::new();
     let mut seen = BTreeSet::new();
+    let mut room = EVENTS_KEPT;
     for example in &request.examples {
         // A trace that is named twice, by itself and by its folder, say, is one.
         if example.real.as_ref().is_none_or(|real| seen.insert(real)) {
-            read.push(observe(example, options, deployment)?);
+            let one = observe(example, options, deployment, room)?;
+            room -= one.replay.as_ref().map_or(0, Replay::events);
+            read.push(one);
         }
     }
     read.sort_by(|a, b| (a.name, &a.trace.digest).cmp(&(b.name, &b.trace.digest)));
@@ -178,14 +187,18 @@ fn observe<'a>(
     Example { name, job, .. }: &'a Example,
     options: &'a Options,
     deployment: &str,
+    room: usize,
 ) -> Result<Read<'a>, Message> {
     let mut opened = check::open(job, options);
-    let golden = opened.source.watch(|| Golden::new(deployment), &mut opened.trace);
+    let fresh = || (Golden::new(deployment), Replay::new(room));
+    let (golden, replay) = opened.source.watch(fresh, &mut opened.trace);
+    // A document was held while it was read, and is bound to a graph; it is read again.
+    let replay = replay.whole().filter(|_| opened.source.execution().is_none());
     if opened.trace.format.is_none() {
         let reason = opened.trace.absent.clone().unwrap_or_else(|| "there is no trace in it".to_owned());
         return Err(Message::new("the golden trace {} cannot be read: {}", &[name, &reason]));
     }
-    Ok(Read { job, name, golden, trace: opened.trace })
+    Ok(Read { job, name, golden, replay, trace: opened.trace })
 }
 
 /// The model of the others, or why they have none. `None`: there are no others.
@@ -205,7 +218,7 @@ fn judge(
 ) -> Result<Vec<Report>, Message> {
     let others = others.as_ref().and_then(|others| others.as_ref().ok()).map(|learned| &learned.model);
     let models: Vec<&Model> = [own].into_iter().chain(others).collect();
-    check_by(one.job, options, &models)
+    check_by(one.job, options, &models, (&one.trace, one.replay.as_ref()))
         .map_err(|error| Message::new("{}: {}", &[one.name, &error.to_string()]))
 }
 

@@ -6,6 +6,7 @@ use super::discover;
 use super::job::{Job, Named, Options};
 use crate::findings::TraceFacts;
 use crate::trace::git_ape::{self, Execution};
+use crate::trace::replay::Replay;
 use crate::trace::run::{Admission, Pick, RunFilter};
 use crate::trace::{Event, Producer, Reading, Recognition, TraceFormat, Watch, sniff};
 use crate::workspace::{Stream, TRACE_CAP};
@@ -23,6 +24,8 @@ pub(super) enum Source<'a> {
         options: &'a Options,
         digest: Digest,
     },
+    /// A stream that was read before, and kept.
+    Replay(&'a Replay),
 }
 
 /// Whether the digest of a file is wanted when it is read.
@@ -85,7 +88,7 @@ impl<'a> Source<'a> {
             Self::Stream { job, file, format, options, .. } => {
                 Self::Stream { job, file, format, options, digest: Digest::Known }
             }
-            Self::None | Self::Document(_) => self,
+            Self::None | Self::Document(_) | Self::Replay(_) => self,
         }
     }
 
@@ -93,7 +96,7 @@ impl<'a> Source<'a> {
     pub(super) fn execution(&self) -> Option<&Execution> {
         match self {
             Self::Document(execution) => Some(execution),
-            Self::None | Self::Stream { .. } => None,
+            Self::None | Self::Stream { .. } | Self::Replay(_) => None,
         }
     }
 
@@ -101,6 +104,11 @@ impl<'a> Source<'a> {
     pub(super) fn watch<W: Watch>(&mut self, fresh: impl Fn() -> W, trace: &mut TraceFacts) -> W {
         match self {
             Self::None => fresh(),
+            Self::Replay(replay) => {
+                let mut watch = fresh();
+                replay.watch(&mut watch);
+                watch
+            }
             Self::Document(execution) => {
                 let mut watch = fresh();
                 for entry in &execution.entries {
