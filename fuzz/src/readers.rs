@@ -140,10 +140,9 @@ pub fn otlp(data: &[u8]) {
     {
         // No document. What is said on a line of its own is an event or is told; exports without spans are events of none.
         let lines = data.split(|byte| *byte == b'\n');
-        let bad = lines.filter(|line| {
+        let bad = lines.map(|line| line.strip_prefix(MARK).unwrap_or(line)).filter(|line| {
             !line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0)
-                && serde_json::from_slice::<serde_json::Value>(line.strip_prefix(MARK).unwrap_or(line))
-                    .is_err()
+                && serde_json::from_slice::<serde_json::Value>(line).is_err()
         });
         let bad = bad.count();
         assert!(bad == 0 || read.reading.damage.count() > 0, "{bad} lines are lost in silence");
