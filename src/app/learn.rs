@@ -125,7 +125,9 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
     let mut read = Vec::new();
     let mut seen = BTreeSet::new();
     let mut room = EVENTS_KEPT;
-    for example in &request.examples {
+    let mut examples: Vec<&Example> = request.examples.iter().collect();
+    examples.sort_by(|a, b| a.name.cmp(&b.name));
+    for example in examples {
         // A trace that is named twice, by itself and by its folder, say, is one.
         if example.real.as_ref().is_none_or(|real| seen.insert(real)) {
             let one = observe(example, options, deployment, room)?;
@@ -146,6 +148,7 @@ pub(super) fn lesson(request: &Request, options: &Options) -> Result<Lesson, Mes
         let mut problems = problems(report, one);
         problems.extend(flaws(&goldens, at, base, &request.wishes, one, &problems));
         problems.sort_by_key(|problem| problem.id);
+        let problems: Vec<Finding> = problems.into_iter().map(|problem| blank(problem, options)).collect();
         // What is no good example raises no false alarm.
         let left_out = others.filter(|_| problems.is_empty()).map(|others| match (others, reports.get(1)) {
             (Err(reason), _) => Err(reason),
@@ -278,11 +281,14 @@ fn notices(report: &Report, one: &Read<'_>, options: &Options) -> Vec<Finding> {
         let message = Message::new("the file holds earlier runs; the last one is learned from", &[]);
         found.push(finding(FindingId::EarlierRuns, message, one));
     }
+    found.into_iter().map(|finding| blank(finding, options)).collect()
+}
+
+/// The same without the secrets of what it quotes.
+fn blank(finding: Finding, options: &Options) -> Finding {
     let blank = |text: &str| options.secrets.blank(text);
-    found
-        .into_iter()
-        .map(|finding| Finding { message: finding.message.clone().map_quotes(blank), ..finding })
-        .collect()
+    let state = finding.state.as_deref().map(blank);
+    Finding { state, message: finding.message.map_quotes(blank), ..finding }
 }
 
 /// What a check by its own model holds against a golden trace. That nothing is known of its health is not held against it.
