@@ -1,5 +1,7 @@
 //! The two models that come with the product, in the formats that it reads.
 
+use std::sync::LazyLock;
+
 use super::graph::Graph;
 use super::{Model, ModelError, dominator};
 
@@ -22,6 +24,15 @@ pub fn checklist() -> Result<Model, ModelError> {
 /// None in a released product: a test reads it.
 pub fn deploy_graph() -> Result<Graph, ModelError> {
     Graph::parse(DEPLOY_GRAPH.as_bytes())
+}
+
+/// Both models, read once: whoever asks about many states asks often.
+#[must_use]
+pub fn models() -> &'static [Model] {
+    static MODELS: LazyLock<Vec<Model>> = LazyLock::new(|| {
+        [checklist(), deploy_graph().and_then(|graph| graph.model())].into_iter().flatten().collect()
+    });
+    &MODELS
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ pub fn early_end<'g>(
 ) -> Option<EarlyEnd<'g>> {
     // With a terminal that is known the check by the learned model finds out.
     let known = wishes.terminal.is_some() || base.is_some_and(|model| model.terminal().is_some());
-    let ended = ends().any(|end| golden.standing(&end).completed().is_some());
+    let ended = ends().any(|end| golden.standing(end).completed().is_some());
     let last = golden.last_of(|state| others.iter().all(|other| other.span(state).is_some()))?;
     if known || ended {
         return None;
@@ -90,13 +90,9 @@ pub fn early_end<'g>(
     Some(EarlyEnd { last, next: next.max_by_key(|state| first.span(state))? })
 }
 
-fn built_in_models() -> impl Iterator<Item = Model> {
-    [built_in::checklist(), built_in::deploy_graph().and_then(|graph| graph.model())].into_iter().flatten()
-}
-
 /// The states with which the processes end that come with the product.
-fn ends() -> impl Iterator<Item = String> {
-    built_in_models().filter_map(|model| model.terminal().map(|state| model.name(state).to_owned()))
+fn ends() -> impl Iterator<Item = &'static str> {
+    built_in::models().iter().filter_map(|model| Some(model.name(model.terminal()?)))
 }
 
 fn is_known_end(state: &str) -> bool {
@@ -106,5 +102,5 @@ fn is_known_end(state: &str) -> bool {
 /// A model that comes with the product asks for the state.
 #[must_use]
 pub fn is_known(state: &str) -> bool {
-    built_in_models().any(|model| model.find(state).is_some_and(|state| model.is_essential(state)))
+    built_in::models().iter().any(|model| model.find(state).is_some_and(|state| model.is_essential(state)))
 }
