@@ -83,9 +83,8 @@ pub(super) fn open<'a>(job: &'a Job, options: &'a Options) -> Opened<'a> {
         options.evidence != Mode::Off && matches!(trace.producer, Some(Producer::Agent | Producer::Workflow));
     let mut logs = Vec::new();
     for other in traces.others {
-        match source::format_of(job, &other)
-            .filter(|format| compares && format.producer() == Producer::Harness)
-        {
+        let format = if compares { source::format_of(job, &other) } else { None };
+        match format.filter(|format| format.producer() == Producer::Harness) {
             Some(format) => logs.push((other, format)),
             None => trace.others.push(other.shown),
         }
