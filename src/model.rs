@@ -316,6 +316,12 @@ impl Model {
         self.threshold
     }
 
+    /// The states for which the model itself demands files, in its order, with the files.
+    pub fn evidence(&self) -> impl Iterator<Item = (&str, &[String])> {
+        let demanded = self.evidence.iter().filter(|(_, files)| !files.is_empty());
+        demanded.map(|(state, files)| (self.name(*state), files.as_slice()))
+    }
+
     /// The files that the model itself demands for a state.
     #[must_use]
     pub fn demanded(&self, state: usize) -> &[String] {

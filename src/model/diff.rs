@@ -154,10 +154,8 @@ pub fn diff(old: &Model, new: &Model) -> Vec<Change> {
         &mut add,
     );
     let demanded = |model: &Model| -> BTreeSet<String> {
-        let of = |state: usize| {
-            model.demanded(state).iter().map(move |file| format!("{file} of {}", model.name(state)))
-        };
-        (0..model.states()).flat_map(of).collect()
+        let of = |(name, files)| <[String]>::iter(files).map(move |file| format!("{file} of {name}"));
+        model.evidence().flat_map(of).collect()
     };
     many(
         (Kind::Evidence, other, weaker),

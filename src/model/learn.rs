@@ -102,13 +102,7 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
     let left_out = (first.len() + rest.len()).saturating_sub(room);
     let mut optional: Vec<String> = first.into_iter().chain(rest).take(room).collect();
     optional.sort();
-    let names = |model: &Model| -> Vec<(String, Vec<String>)> {
-        let states = (0..model.states()).map(|state| (model.name(state), model.demanded(state)));
-        states
-            .filter(|(_, files)| !files.is_empty())
-            .map(|(name, files)| (name.to_owned(), files.to_vec()))
-            .collect()
-    };
+    let demanded = base.into_iter().flat_map(Model::evidence);
     let draft = Draft {
         optional,
         edges,
@@ -118,7 +112,7 @@ pub fn learn(goldens: &[&Golden], base: Option<&Model>, wishes: &Wishes) -> Resu
         deployment: Some(deployment.to_owned()).filter(|name| known.contains(name)),
         artifacts,
         repeatable,
-        evidence: base.map(names).unwrap_or_default().into_iter().collect(),
+        evidence: demanded.map(|(name, files)| (name.to_owned(), files.to_vec())).collect(),
         essential: lesson.essential.clone(),
     };
     let model = Model::build(draft).map_err(|error| {

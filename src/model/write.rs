@@ -110,7 +110,6 @@ pub fn write(model: &Model, origin: &Origin) -> String {
             dominates: after.into_iter().map(|state| model.name(state)).collect(),
         }
     };
-    let demanded = (0..model.states()).map(|state| (model.name(state), model.demanded(state)));
     let document = Document {
         version: VERSION,
         generated_from: origin.from.iter().map(|(name, _)| name.as_str()).collect(),
@@ -129,7 +128,7 @@ pub fn write(model: &Model, origin: &Origin) -> String {
         deployment_state: model.deployment().map(|state| model.name(state)),
         artifact_states: model.named_artifacts(),
         repeatable_states: model.named_repeatable(),
-        evidence: demanded.filter(|(_, files)| !files.is_empty()).collect(),
+        evidence: model.evidence().collect(),
     };
     let text = serde_json::to_string_pretty(&document).unwrap_or_default();
     format!("{}\n", escape::json(&text))
