@@ -76,6 +76,20 @@ pub fn list(count: usize) -> String {
     vec!["{}"; count].join(", ")
 }
 
+/// Names that [`some`] lists.
+const NAMED: usize = 10;
+
+/// A sentence whose first `{}` becomes a few names and the number of the others.
+#[must_use]
+pub fn some(template: &str, names: &[&str]) -> Message {
+    let shown = names.get(..NAMED).unwrap_or(names);
+    let mut listed = list(shown.len());
+    if names.len() > shown.len() {
+        listed.push_str(&format!(" and {} more", names.len() - shown.len()));
+    }
+    Message::new(&template.replacen("{}", &listed, 1), shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +101,7 @@ mod tests {
         assert_eq!(message.parts().len(), 3);
         assert_eq!(Message::new("plain", &[]).and(Message::new(", {}", &["x"])).to_string(), "plain, `x`");
         assert_eq!(list(2), "{}, {}");
+        assert_eq!(some("of {} here", &["a", "b"]).to_string(), "of `a`, `b` here");
+        assert!(some("of {}", &["x"; 12]).to_string().ends_with("`x`, `x` and 2 more"));
     }
 }

@@ -12,7 +12,7 @@ use super::job::{Job, Named, Options};
 use crate::evidence::Claim;
 use crate::findings::TraceFacts;
 use crate::health::HealthStatus;
-use crate::message::Message;
+use crate::message::{Message, some};
 use crate::model::Model;
 use crate::model::diff::diff;
 use crate::model::learn::doubts::{self, About, Warning};
@@ -366,9 +366,7 @@ fn origin(request: &Request, read: &[Read<'_>], learned: &Learned) -> Origin {
 fn health_unknown(rows: &[GoldenRow]) -> Option<Warning> {
     let unknown = rows.iter().filter(|golden| golden.health == Some(HealthStatus::NotTested));
     let names: Vec<&str> = unknown.map(|golden| golden.name.as_str()).collect();
-    let message = doubts::some(
-        "nothing is known of the health of {}: nobody can tell whether it was a good run",
-        &names,
-    );
+    let message =
+        some("nothing is known of the health of {}: nobody can tell whether it was a good run", &names);
     (!names.is_empty()).then_some(Warning { grave: false, message })
 }

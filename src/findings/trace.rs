@@ -1,7 +1,7 @@
 //! The trace's file: absent, damaged, foreign, with earlier runs or other traces beside it.
 
-use super::{Facts, line, listing};
-use crate::message::Message;
+use super::{Facts, line};
+use crate::message::{Message, some};
 use crate::trace::Reading;
 use crate::verdict::{Finding, FindingId};
 
@@ -88,9 +88,8 @@ fn others(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         );
     }
     if !facts.trace.others.is_empty() {
-        let shown: Vec<&str> = facts.trace.others.iter().take(10).map(String::as_str).collect();
-        let message = listing("further traces lie in the folder and were not judged: {}", &shown);
-        let message = super::and_more(message, (facts.trace.others.len() - shown.len()) as u64);
+        let others: Vec<&str> = facts.trace.others.iter().map(String::as_str).collect();
+        let message = some("further traces lie in the folder and were not judged: {}", &others);
         let hint = "Name the trace that counts with `--trace` or `trace-path`, or remove the others.";
         found.push(Finding::new(FindingId::OtherTraces, message, hint));
     }

@@ -97,7 +97,7 @@ pub struct Learning {
     pub repeatable: Vec<String>,
     /// Percent that must be covered.
     pub threshold: f64,
-    /// What to look at, the grave first.
+    /// What to look at.
     pub warnings: Vec<Warning>,
     /// The model that it is compared with, and what changes.
     pub changes: Option<(String, Vec<Change>)>,

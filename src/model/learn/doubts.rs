@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Golden, Learned, Standing, Wishes, flaws};
-use crate::message::{Message, list};
+use crate::message::{Message, list, some};
 use crate::model::{Model, built_in};
 use crate::trace::{Status, TraceFormat};
-
-/// Names of states that are listed in one sentence.
-const NAMED: usize = 10;
 
 /// Something to look at before the model is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,17 +195,6 @@ fn compare(name: &str, built_in: &Model, runs: &[About<'_>], learned: &Learned, 
             found.push(Warning { grave: true, message: Message::new(&text, &[first, second]).and(whose) });
         }
     }
-}
-
-/// A sentence about a few names and the number of the others.
-#[must_use]
-pub fn some(template: &str, names: &[&str]) -> Message {
-    let shown = names.get(..NAMED).unwrap_or(names);
-    let mut listed = list(shown.len());
-    if names.len() > shown.len() {
-        listed.push_str(&format!(" and {} more", names.len() - shown.len()));
-    }
-    Message::new(&template.replacen("{}", &listed, 1), shown)
 }
 
 /// How a run demoted a state, in words.
