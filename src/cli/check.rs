@@ -1,0 +1,96 @@
+//! `check`: what it can be told.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::percent;
+
+/// Check deployments.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  process-integrity check .azure/deployments/deploy-20261005-120000
+  process-integrity check --model dominator-model.json --format markdown DIR
+  process-integrity check --format json DIR DIR DIR        one report a line")]
+pub struct Check {
+    /// Folders of deployments, such as .azure/deployments/deploy-20261005-120000. Trace, results, model and evidence are
+    /// found in them
+    #[arg(value_name = "DIR", required_unless_present = "trace")]
+    pub folders: Vec<PathBuf>,
+
+    /// Trace to judge, in place of the folder's
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Model of the mandatory checkpoints: a dominator-model.json or an execution graph, in place of the one that is found
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+
+    /// Results of the integration tests, in place of the folder's
+    #[arg(long, value_name = "FILE")]
+    pub tests: Option<PathBuf>,
+
+    /// How to show the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// What is asked of artifacts beside the trace (security-gate.json and others): note absent ones, demand them, or do
+    /// not look, neither at them nor at a log of the harness
+    #[arg(long, value_enum, default_value_t = Evidence::Report)]
+    pub evidence: Evidence,
+
+    /// Share of the essential states that must be covered, 1 to 100 percent, in place of the model's
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub coverage_threshold: Option<f64>,
+
+    /// Runs with fewer events than this are suspicious
+    #[arg(long, value_name = "N", default_value_t = crate::findings::MIN_EVENTS)]
+    pub min_events: u64,
+
+    /// State that is the deployment, in place of the model's
+    #[arg(long, value_name = "STATE")]
+    pub deployment_state: Option<String>,
+
+    /// State with which a complete run ends, in place of the model's
+    #[arg(long, value_name = "STATE")]
+    pub terminal_state: Option<String>,
+
+    /// JSON file that maps tool, skill or span names to states, in place of the built-in map for git-ape
+    #[arg(long, value_name = "FILE")]
+    pub state_map: Option<PathBuf>,
+}
+
+/// How a report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For a terminal
+    Text,
+    /// As in the job summary and the pull-request comment
+    Markdown,
+    /// For machines; several reports are one line each
+    Json,
+    /// Workflow commands of GitHub Actions
+    Annotations,
+}
+
+/// What is asked of evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Evidence {
+    /// Absent evidence is a notice
+    Report,
+    /// Absent evidence is a violation
+    Require,
+    /// Do not read the files as evidence
+    Off,
+}
+
+impl From<Evidence> for crate::evidence::Mode {
+    fn from(evidence: Evidence) -> Self {
+        match evidence {
+            Evidence::Report => Self::Report,
+            Evidence::Require => Self::Require,
+            Evidence::Off => Self::Off,
+        }
+    }
+}
