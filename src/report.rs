@@ -97,6 +97,8 @@ pub struct LogRow {
 pub struct Report {
     /// The deployment.
     pub deployment: String,
+    /// Its folder, as it was given.
+    pub folder: Option<String>,
     /// The verdict.
     pub verdict: Verdict,
     /// What the agent says of itself.
@@ -166,6 +168,7 @@ impl Report {
         let blank = |text: &Option<String>| text.as_deref().map(|text| secrets.blank(text));
         Self {
             deployment: secrets.blank(deployment),
+            folder: Some(secrets.blank(facts.folder)).filter(|folder| !folder.is_empty()),
             verdict: Verdict::of(&findings),
             claim: facts.claim(),
             health: facts.health.status,

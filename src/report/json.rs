@@ -15,6 +15,7 @@ pub const SCHEMA: &str = "process-integrity-report/v1";
 struct Document<'a> {
     schema: &'static str,
     deployment_id: &'a str,
+    folder: Option<&'a str>,
     verdict: &'static str,
     false_success: bool,
     claim: &'static str,
@@ -134,6 +135,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
     let document = Document {
         schema: SCHEMA,
         deployment_id: &report.deployment,
+        folder: report.folder.as_deref(),
         verdict: report.verdict.id(),
         false_success: report.false_success(),
         claim: report.claim.id(),
