@@ -135,6 +135,8 @@ pub struct Report {
     pub unreadable: u64,
     /// Records that say nothing of states: passed over.
     pub passed_over: u64,
+    /// Lines that carry the digest of the line before them.
+    pub chained: u64,
     /// There was a deployment attempt in the run.
     pub deployment_attempted: bool,
     /// What happened, in order.
@@ -195,6 +197,7 @@ impl Report {
             events: facts.observation.events(),
             unreadable: facts.trace.reading.damage.count(),
             passed_over: facts.trace.reading.passed_over,
+            chained: facts.trace.reading.chain.links,
             deployment_attempted: facts.observation.last_deployment().is_some(),
             moments: moments.collect(),
         }
@@ -261,7 +264,12 @@ fn provenance(report: &Report) -> String {
         Producer::Workflow => "written by the workflow",
         Producer::Harness => "written by the harness",
     };
-    format!("{told}; {writer}")
+    let chained = match report.chained {
+        0 => String::new(),
+        1 => "; one line is chained to the one before".to_owned(),
+        lines => format!("; {lines} lines are chained, each to the one before"),
+    };
+    format!("{told}; {writer}{chained}")
 }
 
 /// A message as plain text, its quotations cut to a length that can be shown and escaped for the sink.

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::io::BufRead;
 
+pub mod chain;
 pub mod claude;
 pub mod codex;
 pub mod copilot;
@@ -24,6 +25,7 @@ pub mod state_map;
 pub mod status;
 pub mod time;
 mod value;
+pub mod write;
 
 use state_map::StateMap;
 pub use status::Status;
@@ -219,6 +221,8 @@ pub struct Reading {
     pub damage: Capped<Damage>,
     /// Records whose type says nothing of states (a chat turn, say): passed over, never an error.
     pub passed_over: u64,
+    /// The chain of digests through the lines, where they carry one.
+    pub chain: chain::Chain,
 }
 
 /// The formats that are read. A closed set: a new one is a file under `trace/` and a row here.

@@ -144,6 +144,8 @@ finding_ids! {
     TraceForeign "trace-foreign" Violation;
     /// The trace is bound by digest to another graph than the one given.
     TraceMismatch "trace-mismatch" Violation;
+    /// A line of the trace is not the one that was written before the next one.
+    TraceTampered "trace-tampered" Violation;
     /// An artifact says the opposite of the trace.
     EvidenceContradiction "evidence-contradiction" Violation;
     /// Evidence that the model or the input demands is absent.

@@ -8,6 +8,7 @@ use crate::verdict::{Finding, FindingId};
 pub(super) fn trace(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     missing(facts, found);
     damage(facts, found);
+    chain(facts, found);
     foreign(facts, found);
     others(facts, found);
 }
@@ -61,6 +62,25 @@ fn damage_of(reading: &Reading, file: Option<&str>, found: &mut Vec<Finding>) {
     if reading.damage.more() > 0 {
         let text = format!("{} more lines cannot be read", reading.damage.more());
         found.push(Finding::new(FindingId::TraceCorrupt, Message::new(&text, &[]), DAMAGE_HINT).file(file));
+    }
+}
+
+fn chain(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let broken = &facts.trace.reading.chain.broken;
+    let hint = "A line was changed, removed, inserted or moved after it was written. Take nothing in this trace for proven, and find out who could write to it.";
+    for one in broken.kept() {
+        let before = match one.before {
+            Some(before) => format!("`prev` is not the digest of line {before}"),
+            None => "`prev` is the digest of a line that is not there any more".to_owned(),
+        };
+        let text = format!("the chain is broken at {}: its {before}", line(one.place));
+        let finding = Finding::new(FindingId::TraceTampered, Message::new(&text, &[]), hint);
+        found.push(finding.file(facts.trace_file()).at(Some(one.place)));
+    }
+    if broken.more() > 0 {
+        let text = format!("the chain is broken at {} more lines", broken.more());
+        let finding = Finding::new(FindingId::TraceTampered, Message::new(&text, &[]), hint);
+        found.push(finding.file(facts.trace_file()));
     }
 }
 

@@ -84,6 +84,7 @@ struct TracePart<'a> {
     events: u64,
     unreadable: u64,
     passed_over: u64,
+    chained: u64,
     recognised: Option<&'static str>,
     producer: Option<&'static str>,
     compared: Vec<LogPart<'a>>,
@@ -161,6 +162,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
             events: report.events,
             unreadable: report.unreadable,
             passed_over: report.passed_over,
+            chained: report.chained,
             recognised: report.recognition.map(crate::trace::Recognition::id),
             producer: report.producer.map(crate::trace::Producer::id),
             compared: report

@@ -4,39 +4,66 @@ use std::io::BufRead;
 
 use serde_json::error::Category;
 
+use super::chain::Follower;
 use super::lines::{self, Line, Stopped};
 use super::{Damage, Event, Place, Reading, record, recover};
 use crate::json;
 
 /// Reads a file to its end, whatever is in it, and hands each event on.
 pub fn read(input: impl BufRead, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
-    each_line(input, &mut |text, place, reading| match record::read(text, place) {
-        Ok(event) => sink(event),
-        Err(error) => {
-            let mut recovered = 0;
-            for range in recover::records(text) {
-                let at = Place { offset: place.offset + range.start as u64, ..place };
-                if let Some(Ok(event)) = text.get(range).map(|text| record::read(text, at)) {
-                    recovered += 1;
+    let mut reading = Reading::default();
+    let mut follower = Follower::default();
+    let end = lines::each(input, &mut |line| {
+        let mut followed = false;
+        let mut each =
+            |text: &str, place: Place, reading: &mut Reading| match record::read_linked(text, place) {
+                Ok((event, link)) => {
+                    follower.follow(line, link.as_deref(), place);
+                    followed = true;
                     sink(event);
                 }
-            }
-            reading.damage.push_with(|| {
-                let at = match error.classify() {
-                    // The record as a whole is what is wrong: no object, or no state in it.
-                    Category::Data if record::is_json(text) => 0,
-                    Category::Eof => error.column(),
-                    Category::Data | Category::Syntax | Category::Io => error.column().saturating_sub(1),
-                };
-                let reason = match (json::reason(&error), recovered) {
-                    (reason, 0) => reason,
-                    (reason, 1) => format!("{reason}; one whole record on the line was recovered"),
-                    (reason, n) => format!("{reason}; {n} whole records on the line were recovered"),
-                };
-                Damage { place: Place { offset: place.offset + at as u64, ..place }, reason }
-            });
+                Err(error) => recover(text, place, &error, reading, sink),
+            };
+        read_line(line, &mut each, &mut reading);
+        if !followed {
+            follower.follow(line, None, Place::default());
         }
-    })
+    });
+    told(end, &mut reading);
+    reading.chain = follower.end();
+    reading
+}
+
+/// Takes the whole records out of a damaged line, and tells the damage.
+fn recover(
+    text: &str,
+    place: Place,
+    error: &serde_json::Error,
+    reading: &mut Reading,
+    sink: &mut dyn FnMut(Event<'_>),
+) {
+    let mut recovered = 0;
+    for range in recover::records(text) {
+        let at = Place { offset: place.offset + range.start as u64, ..place };
+        if let Some(Ok(event)) = text.get(range).map(|text| record::read(text, at)) {
+            recovered += 1;
+            sink(event);
+        }
+    }
+    reading.damage.push_with(|| {
+        let at = match error.classify() {
+            // The record as a whole is what is wrong: no object, or no state in it.
+            Category::Data if record::is_json(text) => 0,
+            Category::Eof => error.column(),
+            Category::Data | Category::Syntax | Category::Io => error.column().saturating_sub(1),
+        };
+        let reason = match (json::reason(error), recovered) {
+            (reason, 0) => reason,
+            (reason, 1) => format!("{reason}; one whole record on the line was recovered"),
+            (reason, n) => format!("{reason}; {n} whole records on the line were recovered"),
+        };
+        Damage { place: Place { offset: place.offset + at as u64, ..place }, reason }
+    });
 }
 
 /// Splits a file into lines of text and hands on those that hold anything. What a line cannot be read for, other than
@@ -44,11 +71,16 @@ pub fn read(input: impl BufRead, sink: &mut dyn FnMut(Event<'_>)) -> Reading {
 pub(super) fn each_line(input: impl BufRead, each: &mut dyn FnMut(&str, Place, &mut Reading)) -> Reading {
     let mut reading = Reading::default();
     let end = lines::each(input, &mut |line| read_line(line, each, &mut reading));
+    told(end, &mut reading);
+    reading
+}
+
+/// Tells where a file could not be read any further.
+fn told(end: Result<(), Stopped>, reading: &mut Reading) {
     if let Err(Stopped { line, offset, error }) = end {
         let reason = format!("the file could not be read any further: {}", error.kind());
         reading.damage.push(Damage { place: Place { line, offset }, reason });
     }
-    reading
 }
 
 fn read_line(line: &Line<'_>, each: &mut dyn FnMut(&str, Place, &mut Reading), reading: &mut Reading) {

@@ -1,12 +1,13 @@
 //! One JSON record of `trace.jsonl` as an event: key aliases, and a full check of everything else in it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::status::Said;
 use super::value::{Checked, Scalar, Skimmed};
-use super::{Event, Place, Proof};
+use super::{Event, Place, Proof, chain};
 use crate::json::{self, Key, Keys};
 
 /// The keys that name a state.
@@ -57,6 +58,7 @@ struct Fields<'a> {
     stage: Field<'a>,
     error: Field<'a>,
     details: Field<'a>,
+    link: Field<'a>,
 }
 
 impl<'a> Fields<'a> {
@@ -94,6 +96,7 @@ impl<'a> Fields<'a> {
             "stage" => (&mut self.stage, 0),
             "error" => (&mut self.error, 0),
             "details" => (&mut self.details, 0),
+            chain::KEY => (&mut self.link, 0),
             _ => return None,
         })
     }
@@ -102,8 +105,9 @@ impl<'a> Fields<'a> {
         matches!(&self.state.value, Scalar::Text(state) if !state.is_empty())
     }
 
-    /// The event; `None` where no state is named.
-    fn event(self, place: Place) -> Option<Event<'a>> {
+    /// The event, and its link to the line before; `None` where no state is named.
+    fn event(self, place: Place) -> Option<(Event<'a>, Option<Cow<'a, str>>)> {
+        let link = self.link.value.into_text();
         let state = self.state.value.into_text()?;
         let level_error =
             matches!(&self.level.value, Scalar::Text(level) if level.trim().eq_ignore_ascii_case("error"));
@@ -117,7 +121,7 @@ impl<'a> Fields<'a> {
         };
         let resolved = said.resolve();
         let texts = [self.message.value, self.error.value, self.details.value];
-        Some(Event {
+        let event = Event {
             state,
             status: resolved.status,
             unknown_word: resolved.unknown_word,
@@ -130,15 +134,27 @@ impl<'a> Fields<'a> {
             proof: if resolved.invoked { Proof::Invoked } else { Proof::Ended },
             overridden: resolved.overridden,
             place,
-        })
+        };
+        Some((event, link))
     }
 }
 
 /// Reads one record that fills `text`.
 ///
 /// # Errors
-/// `serde_json`'s, also for a duplicate key at any depth; a record without a state says so.
+/// As [`read_linked`].
 pub(crate) fn read(text: &str, place: Place) -> Result<Event<'_>, serde_json::Error> {
+    read_linked(text, place).map(|(event, _)| event)
+}
+
+/// Reads one record that fills `text`, and what it says of the line before it.
+///
+/// # Errors
+/// `serde_json`'s, also for a duplicate key at any depth; a record without a state says so.
+pub(crate) fn read_linked(
+    text: &str,
+    place: Place,
+) -> Result<(Event<'_>, Option<Cow<'_, str>>), serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let mut fields = Fields::default();
     Record(&mut fields).deserialize(&mut json)?;
@@ -278,7 +294,7 @@ mod tests {
     fn every_key_that_means_something_refuses_its_duplicate() {
         let keys = "node checkpoint event.name name status outcome result success level timestamp ts time recordedAt \
                     recorded_at at action phase deployment_id deploymentId run_id runId invocationId agent skill actor \
-                    producer message stage error details other";
+                    producer message stage error details prev other";
         for key in keys.split_whitespace() {
             let text = format!(r#"{{"state":"a","{key}":"b","{key}":"b"}}"#);
             let error = read(&text, Place::default()).unwrap_err();

@@ -51,6 +51,11 @@ impl StateMap {
         Ok(Self(map))
     }
 
+    /// The states that the map has.
+    pub fn states(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(String::as_str)
+    }
+
     /// The state that a name stands for.
     #[must_use]
     pub fn state<'a>(&'a self, name: &'a str) -> &'a str {

@@ -79,6 +79,10 @@ fn every_finding_has_a_deployment_that_raises_it() {
             vec![]
         }),
         (F::TraceMismatch, |d| v1(d, "sha256:aa40", "sha256:ff40")),
+        (F::TraceTampered, |d| {
+            d.write("trace.jsonl", "{\"state\":\"requirements_gathered\",\"prev\":\"sha256:0\"}\n");
+            vec![]
+        }),
         (F::EvidenceContradiction, |d| {
             d.write("security-gate.json", r#"{"gate":"BLOCKED"}"#);
             vec![]
