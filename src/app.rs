@@ -12,7 +12,9 @@ pub mod guard;
 pub mod job;
 mod learn;
 mod publish;
+mod record;
 mod source;
+mod time;
 mod troubles;
 
 use crate::settings;
@@ -38,6 +40,6 @@ pub fn start(arguments: &[OsString]) -> Start {
     if bare {
         return Start::Command(command::usage());
     }
-    let ending = guard::isolated(|| command::run(arguments, &settings::Terminal::read(&environment)));
+    let ending = guard::isolated(|| command::run(arguments, &environment));
     Start::Command(ending.unwrap_or(command::Ending::CouldNotRun))
 }

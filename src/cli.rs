@@ -4,9 +4,11 @@ use clap::{Parser, Subcommand};
 
 mod check;
 mod learn;
+mod record;
 
 pub use check::{Check, Evidence, Format};
 pub use learn::{Learn, LearnFormat};
+pub use record::Record;
 
 /// Finds false successes: proves from a deployment's trace that the mandatory checkpoints really happened, and from its
 /// test results that the resources really work.
@@ -33,6 +35,8 @@ pub enum Command {
     Check(Check),
     /// Learn a model from golden traces: runs that a team calls good
     Learn(Learn),
+    /// Record one event in a deployment's trace, chained to the one before
+    Record(Record),
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -9,6 +9,8 @@ use crate::report::annotations::Annotation;
 use crate::report::terminal::Colour;
 use crate::workspace::Workspace;
 
+pub mod append;
+
 /// The runner drops a summary of more than 1 MiB without a word; this is well below.
 pub const SUMMARY_CAP: usize = 900_000;
 
@@ -27,6 +29,11 @@ pub fn complain(text: &str) {
     }
     let mut out = io::stderr().lock();
     let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes one line to standard output.
+pub fn say(text: &str) {
+    print(&format!("{}\n", escape::line(text)));
 }
 
 /// Writes text of our own, such as the help, to standard output or error as it is.
@@ -111,6 +118,15 @@ fn append(file: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// The path leads out of the workspace or is no regular file, or the system's.
 pub fn write_inside(workspace: &Workspace, path: &Path, text: &str) -> io::Result<PathBuf> {
+    let target = target_inside(workspace, path)?;
+    let mut file = File::create(&target)?;
+    file.write_all(text.as_bytes())?;
+    own(&target, workspace);
+    Ok(target)
+}
+
+/// Where a file of the workspace is to be written: the folders on the way to it are made, and what is there is a file.
+fn target_inside(workspace: &Workspace, path: &Path) -> io::Result<PathBuf> {
     let path = workspace.root().join(path);
     let name = path.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
     let folder = path.parent().ok_or_else(|| io::Error::other("the path has no folder"))?;
@@ -125,8 +141,12 @@ pub fn write_inside(workspace: &Workspace, path: &Path, text: &str) -> io::Resul
     let mut folder = real;
     for part in rest.components() {
         folder.push(part);
-        fs::create_dir(&folder)?;
-        own(&folder, workspace);
+        match fs::create_dir(&folder) {
+            Ok(()) => own(&folder, workspace),
+            // Another process made it in this moment.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            Err(error) => return Err(error),
+        }
     }
     let target = folder.join(name);
     match fs::symlink_metadata(&target) {
@@ -137,9 +157,6 @@ pub fn write_inside(workspace: &Workspace, path: &Path, text: &str) -> io::Resul
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    let mut file = File::create(&target)?;
-    file.write_all(text.as_bytes())?;
-    own(&target, workspace);
     Ok(target)
 }
 

@@ -72,6 +72,37 @@ impl Terminal {
     }
 }
 
+/// Who records an event, as the environment of a workflow tells it. Outside of Actions nothing is known.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Recorder {
+    /// The run. Not its attempt: what was done before one job was run again belongs to the same run.
+    pub run: Option<String>,
+    /// The person or app that started it.
+    pub actor: Option<String>,
+    /// The workflow's file at its commit or branch, and the job.
+    pub producer: Option<String>,
+}
+
+impl Recorder {
+    /// Reads the environment.
+    #[must_use]
+    pub fn read(environment: &[(String, String)]) -> Self {
+        if !in_actions(environment) {
+            return Self::default();
+        }
+        let value = |wanted: &str| {
+            let found = environment.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.trim().to_owned()).filter(|value| !value.is_empty())
+        };
+        let workflow = value("GITHUB_WORKFLOW_REF").or_else(|| value("GITHUB_WORKFLOW"));
+        let producer = match (workflow, value("GITHUB_JOB")) {
+            (Some(workflow), Some(job)) => Some(format!("{workflow}#{job}")),
+            (workflow, job) => workflow.or(job),
+        };
+        Self { run: value("GITHUB_RUN_ID"), actor: value("GITHUB_ACTOR"), producer }
+    }
+}
+
 /// The time of `SOURCE_DATE_EPOCH`, if it is set to one.
 fn source_date(environment: &[(String, String)]) -> Option<i64> {
     environment
@@ -87,6 +118,8 @@ pub struct Settings {
     pub inputs: Inputs,
     /// The runner.
     pub runner: Runner,
+    /// Who records, where the step does.
+    pub recorder: Recorder,
     /// Seconds since 1970 that stand for now in what is written.
     pub source_date: Option<i64>,
     /// Debug logging is on: `RUNNER_DEBUG=1`.
@@ -125,7 +158,14 @@ impl Settings {
         let runner: Runner = envy::prefixed("GITHUB_").from_iter(pairs()).unwrap_or_default();
         let inputs = Inputs::read(raw, &mut warnings);
         let debug = environment.iter().any(|(name, value)| name == "RUNNER_DEBUG" && value == "1");
-        Self { inputs, runner, source_date: source_date(environment), debug, warnings }
+        Self {
+            inputs,
+            runner,
+            recorder: Recorder::read(environment),
+            source_date: source_date(environment),
+            debug,
+            warnings,
+        }
     }
 
     /// Where the run can be seen, as name and address.

@@ -11,9 +11,9 @@ use super::check::check;
 use super::folders::{FOLDERS_CAP, folders, name, needs_commit};
 use super::guard::{self, Interruption, Signals};
 use super::job::{Job, Named, Options};
-use super::learn;
 use super::publish::{self, Published};
 use super::troubles::Troubles;
+use super::{learn, record};
 use crate::message::Message;
 use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
 use crate::report::markdown;
@@ -47,6 +47,7 @@ pub fn run(environment: &[(String, String)]) {
             let all = || match settings.inputs.task {
                 Task::Check => drop(steps(&settings, None)),
                 Task::Learn => learn::step::run(&settings),
+                Task::Record => record::step::run(&settings),
             };
             if guard::isolated(all).is_err() {
                 last_words(settings.output_file().as_deref(), Interruption::Panicked);
@@ -70,9 +71,15 @@ async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
     let left = || end.saturating_duration_since(Instant::now());
     let signals = &mut Signals::listen();
     let own = Arc::clone(settings);
-    if settings.inputs.task == Task::Learn {
-        return guard::bounded(signals, spawn_blocking(move || learn::step::run(&own)), left()).await;
+    let step = match settings.inputs.task {
+        Task::Check => None,
+        Task::Learn => Some(spawn_blocking(move || learn::step::run(&own))),
+        Task::Record => Some(spawn_blocking(move || record::step::run(&own))),
+    };
+    if let Some(step) = step {
+        return guard::bounded(signals, step, left()).await;
     }
+    let own = Arc::clone(settings);
     let asks = guard::bounded(signals, spawn_blocking(move || needs_commit(&own)), left()).await?;
     let own = Arc::clone(settings);
     let files = async move { if asks { publish::files_of_commit(&own).await } else { None } };

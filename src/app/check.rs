@@ -185,7 +185,7 @@ fn testimonies<'m>(
 }
 
 /// The deployment that a folder is of: what its files say, else its name.
-fn deployment_id(job: &Job, said: Option<&str>) -> Option<String> {
+pub(super) fn deployment_id(job: &Job, said: Option<&str>) -> Option<String> {
     let folder = job.folder.as_ref()?;
     if let Some(id) = said {
         return Some(id.to_owned());

@@ -8,14 +8,14 @@ use clap::Parser;
 
 use super::check::{Checked, check};
 use super::job::{Job, Named, Options};
-use super::learn;
+use super::{learn, record};
 use crate::cli::{Check, Cli, Command, Format};
 use crate::model::Threshold;
 use crate::report::markdown::Context;
 use crate::report::{annotations, json, markdown, terminal as text};
 use crate::runner;
 use crate::secrets::Secrets;
-use crate::settings::Terminal;
+use crate::settings::{Recorder, Terminal};
 use crate::trace::state_map::StateMap;
 use crate::verdict::Verdict;
 use crate::workspace::Workspace;
@@ -32,7 +32,7 @@ pub enum Ending {
 }
 
 /// Runs the command with its arguments, the program's name first.
-pub fn run(arguments: &[OsString], terminal: &Terminal) -> Ending {
+pub fn run(arguments: &[OsString], environment: &[(String, String)]) -> Ending {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -46,9 +46,11 @@ pub fn run(arguments: &[OsString], terminal: &Terminal) -> Ending {
             return Ending::CouldNotRun;
         }
     };
+    let terminal = &Terminal::read(environment);
     let result = match cli.command {
         Command::Check(arguments) => run_check(&arguments, terminal),
         Command::Learn(arguments) => learn::command::run(&arguments, terminal),
+        Command::Record(arguments) => record::command::run(&arguments, terminal, Recorder::read(environment)),
     };
     result.unwrap_or_else(|reason| {
         runner::complain(&format!("error: {reason}"));

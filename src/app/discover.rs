@@ -13,7 +13,7 @@ use crate::trace::{Time, git_ape};
 use crate::workspace::{Refusal, TRACE_CAP, Workspace};
 
 /// Name of the trace that an agent appends to.
-const TRACE_FILE: &str = "trace.jsonl";
+pub(super) const TRACE_FILE: &str = "trace.jsonl";
 /// Folder of v1 traces, one a run.
 pub(super) const TRACES_FOLDER: &str = "traces";
 /// Name of the Copilot harness's log.

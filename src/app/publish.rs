@@ -2,10 +2,11 @@
 //! GitHub answers becomes one plain line and the outputs.
 
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::time::{Precision, now};
 use crate::digest::digest;
 use crate::github::comment::{self, Draft, Mode};
 use crate::github::pull_request::{self, Found, Trigger};
@@ -95,18 +96,13 @@ pub(super) async fn publish(
 }
 
 fn draft<'a>(settings: &Settings, report: &'a Report, others: usize) -> Draft<'a> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    let now = i64::try_from(now)
-        .ok()
-        .and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0))
-        .unwrap_or_default();
     let key = settings.inputs.comment_key.clone().unwrap_or_else(|| report.deployment.clone());
     // The marker repeats the key, and nobody masks a secret there.
     let is_secret = settings.secrets().blank(&key) != key;
     Draft {
         key: if is_secret { digest(key.as_bytes()) } else { key },
         run: settings.this_run(),
-        time: now.format("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        time: now(None, Precision::Seconds),
         report,
         context: context(settings, others),
         runs_url: settings.runs_url(),

@@ -18,6 +18,8 @@ pub enum Task {
     Check,
     /// Learns a model.
     Learn,
+    /// Records an event.
+    Record,
 }
 
 impl Task {
@@ -25,6 +27,7 @@ impl Task {
         match name {
             "check" => Some(Self::Check),
             "learn" => Some(Self::Learn),
+            "record" => Some(Self::Record),
             _ => None,
         }
     }
@@ -37,6 +40,11 @@ pub(super) struct Raw {
     mode: String,
     golden_traces: String,
     golden_accept: String,
+    state: String,
+    status: String,
+    message: String,
+    evidence_files: String,
+    new_state: String,
     deployment_dir: String,
     trace_path: String,
     model_path: String,
@@ -68,6 +76,16 @@ pub struct Inputs {
     pub golden_traces: Vec<String>,
     /// Those of them that are used in spite of their problems.
     pub golden_accept: Vec<String>,
+    /// State to record.
+    pub state: Option<String>,
+    /// How it ended.
+    pub status: Option<String>,
+    /// Text for people.
+    pub message: Option<String>,
+    /// Artifacts of the step, files of the folder.
+    pub evidence_files: Vec<String>,
+    /// Record a state that the model does not have.
+    pub new_state: bool,
     /// Folders or globs, one a line. Empty: found.
     pub deployment_dir: Vec<String>,
     /// In place of the folder's.
@@ -169,6 +187,7 @@ impl Inputs {
             number
         });
         let create_issue = flag("create-issue", raw.create_issue, false, &mut warn);
+        let new_state = flag("new-state", raw.new_state, false, &mut warn);
         let summary = flag("summary", raw.summary, true, &mut warn);
         let list = |value: &str| -> Vec<String> {
             value
@@ -185,7 +204,7 @@ impl Inputs {
         };
         let task = text(raw.mode).map_or(Task::Check, |value| {
             Task::of_name(&value).unwrap_or_else(|| {
-                warn("mode", &value, "check or learn");
+                warn("mode", &value, "check, learn or record");
                 Task::Check
             })
         });
@@ -193,6 +212,11 @@ impl Inputs {
             task,
             golden_traces: lines(&raw.golden_traces),
             golden_accept: lines(&raw.golden_accept),
+            state: text(raw.state),
+            status: text(raw.status),
+            message: text(raw.message),
+            evidence_files: lines(&raw.evidence_files),
+            new_state,
             deployment_dir: lines(&raw.deployment_dir),
             trace_path: text(raw.trace_path),
             model_path: text(raw.model_path),

@@ -26,6 +26,7 @@ mod learn_doubts;
 mod pull_request;
 mod quality;
 mod race;
+mod record;
 mod refusals;
 mod retries;
 mod rules;

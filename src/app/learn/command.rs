@@ -1,12 +1,12 @@
 //! `process-integrity learn`.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Existing, GOLDENS_CAP, Request, example, lesson, unknown_names};
 use crate::app::choose;
 use crate::app::command::{Ending, places, state_map, workspace_of};
 use crate::app::job::{Named, Options};
+use crate::app::time::{Precision, now};
 use crate::cli::{Learn, LearnFormat};
 use crate::evidence::Mode;
 use crate::model::Threshold;
@@ -74,7 +74,7 @@ pub(in crate::app) fn run(arguments: &Learn, terminal: &Terminal) -> Result<Endi
             deployment: arguments.deployment_state.clone(),
             terminal: arguments.terminal_state.clone(),
         },
-        at: arguments.generated_at.clone().unwrap_or_else(|| now(terminal.source_date)),
+        at: arguments.generated_at.clone().unwrap_or_else(|| now(terminal.source_date, Precision::Seconds)),
     };
     let lesson = lesson(&request, &options).map_err(|message| message.to_string())?;
     for name in unknown_names(&request, &lesson) {
@@ -113,17 +113,4 @@ pub(in crate::app) fn existing(workspace: &Workspace, file: &Named) -> Result<Ex
     let bytes = workspace.read(&file.path).map_err(|refusal| wrong(refusal.to_string()))?;
     let parsed = choose::parse(&bytes).map_err(|error| wrong(error.to_string()))?;
     Ok(Existing { name: file.shown.clone(), model: parsed.model, origin: Origin::read(&bytes) })
-}
-
-/// The time that stands in what is written, in RFC 3339.
-pub(in crate::app) fn now(source_date: Option<i64>) -> String {
-    let clock = || {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .ok()
-            .and_then(|since| i64::try_from(since.as_secs()).ok())
-    };
-    let given = source_date.and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
-    let time = given.or_else(|| chrono::DateTime::from_timestamp(clock()?, 0)).unwrap_or_default();
-    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

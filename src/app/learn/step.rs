@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-use super::command::{existing, now};
+use super::command::existing;
 use super::{Example, Existing, GOLDENS_CAP, Lesson, Request, example, lesson, unknown_names};
 use crate::app::action::state_map;
 use crate::app::choose::BASELINE;
 use crate::app::folders::{globbed, is_glob, name};
 use crate::app::guard;
 use crate::app::job::Options;
+use crate::app::time::{Precision, now};
 use crate::app::troubles::Troubles;
 use crate::message::Message;
 use crate::model::diff::Effect;
@@ -108,7 +109,7 @@ fn learn(settings: &Settings, troubles: &mut Troubles) -> Done {
             deployment: inputs.deployment_state.clone(),
             terminal: inputs.terminal_state.clone(),
         },
-        at: now(settings.source_date),
+        at: now(settings.source_date, Precision::Seconds),
     };
     if request.examples.is_empty() {
         troubles.add("there is nothing to learn from: name two to ten runs in golden-traces", &[]);

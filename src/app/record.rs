@@ -1,0 +1,150 @@
+//! Recording: one event is appended to the trace of a deployment.
+
+use std::path::{Path, PathBuf};
+
+use super::check::deployment_id;
+use super::choose;
+use super::discover::{self, TRACE_FILE};
+use super::job::{Job, Named};
+use crate::evidence::Mode;
+use crate::message::{Message, some};
+use crate::report::ModelSource;
+use crate::runner::append::append_inside;
+use crate::settings::Recorder;
+use crate::trace::write::NewEvent;
+use crate::trace::{ERROR_STATE, Status, chain};
+use crate::workspace::{FILE_CAP, Workspace};
+
+pub(super) mod command;
+pub(super) mod step;
+
+/// Names that are proposed in place of an unknown one.
+const PROPOSED: usize = 3;
+/// How much a name must resemble an unknown one to be proposed, from 0 to 1.
+const ALIKE: f64 = 0.85;
+
+/// What is to be recorded.
+#[derive(Debug, Default)]
+struct Request {
+    state: String,
+    status: String,
+    stage: Option<String>,
+    message: Option<String>,
+    /// Names of files in the folder.
+    evidence: Vec<String>,
+    new_state: bool,
+    deployment: Option<String>,
+    recorder: Recorder,
+}
+
+/// What was recorded.
+#[derive(Debug)]
+struct Recorded {
+    file: Named,
+    /// The digest of the line, to which the next one is chained.
+    head: String,
+    /// A model that could not be used.
+    warning: Option<Message>,
+}
+
+/// Appends the event. `now` is asked once the file is locked, so that times do not go back.
+fn record(
+    job: &Job,
+    folder: &Named,
+    request: &Request,
+    now: impl FnOnce() -> String,
+) -> Result<Recorded, Message> {
+    if Status::of_word(&request.status).is_none() {
+        let text = "{} is no word for a status; use completed, failed, blocked, skipped, started or error";
+        return Err(Message::new(text, &[&request.status]));
+    }
+    let warning = known(job, request)?;
+    for name in &request.evidence {
+        let found = job.workspace.open(&folder.join(name).path, FILE_CAP);
+        if let Err(refusal) = found {
+            let text =
+                format!("the artifact {{}} cannot be named: {refusal}; write it before it is recorded");
+            return Err(Message::new(&text, &[name]));
+        }
+    }
+    let said = discover::documents(job, Mode::Off);
+    let deployment = request.deployment.clone().or_else(|| deployment_id(job, said.deployment_id()));
+    let file = folder.join(TRACE_FILE);
+    let mut head = String::new();
+    let line = |before: &[u8]| {
+        let event = NewEvent {
+            timestamp: now(),
+            state: request.state.clone(),
+            status: request.status.clone(),
+            stage: request.stage.clone(),
+            actor: request.recorder.actor.clone(),
+            producer: request.recorder.producer.clone(),
+            deployment_id: deployment,
+            run_id: request.recorder.run.clone(),
+            message: request.message.clone(),
+            evidence: request.evidence.clone(),
+        };
+        let line = event.line(before);
+        head = chain::link(line.as_bytes());
+        line
+    };
+    match append_inside(&job.workspace, &file.path, line) {
+        Ok(_) => Ok(Recorded { file, head, warning }),
+        Err(error) => {
+            Err(Message::new(&format!("the event cannot be appended to {{}}: {error}"), &[&file.shown]))
+        }
+    }
+}
+
+/// Refuses a state that the model does not know: a name with a slip would never cover anything. Gives what was wrong with a
+/// model that was found, but not named.
+fn known(job: &Job, request: &Request) -> Result<Option<Message>, Message> {
+    if request.state.is_empty() {
+        return Err(Message::new("the state is empty; name one with --state", &[]));
+    }
+    let chosen = choose::choose(job, None).map_err(|error| Message::new(&error.to_string(), &[]))?;
+    let problem = chosen.problem.as_ref().map(|problem| {
+        Message::new("the model {} cannot be used: {}", &[&problem.file, &problem.error.to_string()])
+    });
+    if let (Some(problem), true) = (&problem, job.model.is_some()) {
+        return Err(problem.clone());
+    }
+    let model = &chosen.model;
+    let mut names: Vec<&str> = (0..model.states()).map(|state| model.name(state)).collect();
+    let built_in = crate::trace::state_map::StateMap::default();
+    if chosen.used.source == ModelSource::BuiltIn {
+        // The checklist is the least of what git-ape does.
+        names.extend(built_in.states().filter(|state| model.find(state).is_none()));
+    }
+    let state = request.state.as_str();
+    if request.new_state || state == ERROR_STATE || names.contains(&state) {
+        return Ok(problem);
+    }
+    let whose = match &chosen.used.path {
+        Some(path) => Message::new("{} is no state of the model {}", &[state, path]),
+        None => Message::new("{} is no state of the built-in model", &[state]),
+    };
+    let alike = |name: &&str| strsim::jaro_winkler(name, state);
+    let mut near: Vec<&str> = names.iter().copied().filter(|name| alike(name) > ALIKE).collect();
+    near.sort_by(|a, b| alike(b).total_cmp(&alike(a)).then(a.cmp(b)));
+    near.truncate(PROPOSED);
+    let remedy =
+        if near.is_empty() { some("; it knows {}", &names) } else { some("; did you mean {}?", &near) };
+    Err(whose.and(remedy).and(Message::new(" A state of your own needs --new-state (input new-state)", &[])))
+}
+
+/// What is said of it.
+fn words(request: &Request, recorded: &Recorded) -> String {
+    let Recorded { file, head, .. } = recorded;
+    format!("recorded {} ({}) in {}; head of the chain {head}", request.state, request.status, file.shown)
+}
+
+/// The folder of the deployment, the job of a check of it, and where it lies.
+fn job(workspace: Workspace, named: Workspace, folder: Named, model: Option<Named>) -> Job {
+    Job { workspace, named, folder: Some(folder), trace: None, model, tests: None }
+}
+
+/// The nearest folder on the way to a path that is there.
+fn existing(path: &Path) -> PathBuf {
+    path.ancestors().find(|part| part.is_dir()).unwrap_or(Path::new("/")).to_owned()
+}
