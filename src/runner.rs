@@ -10,6 +10,9 @@ use crate::report::terminal::Colour;
 use crate::workspace::Workspace;
 
 pub mod append;
+mod progress;
+
+pub use progress::Progress;
 
 /// The runner drops a summary of more than 1 MiB without a word; this is well below.
 pub const SUMMARY_CAP: usize = 900_000;

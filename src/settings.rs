@@ -57,6 +57,8 @@ pub struct Terminal {
     pub no_color: Option<String>,
     /// `TERM`.
     pub term: Option<String>,
+    /// `CI`, which CI systems set.
+    pub ci: Option<String>,
     /// `SOURCE_DATE_EPOCH` (reproducible-builds.org): seconds since 1970 that stand for now in what is written.
     pub source_date: Option<i64>,
 }
@@ -68,7 +70,12 @@ impl Terminal {
         let value = |wanted: &str| {
             environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone())
         };
-        Self { no_color: value("NO_COLOR"), term: value("TERM"), source_date: source_date(environment) }
+        Self {
+            no_color: value("NO_COLOR"),
+            term: value("TERM"),
+            ci: value("CI"),
+            source_date: source_date(environment),
+        }
     }
 }
 

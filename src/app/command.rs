@@ -1,23 +1,15 @@
-//! The local command: check folders, print reports, end with a code.
+//! The local command: which one it is, where it stands, and how it ended.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use super::check::{Checked, check};
-use super::job::{Job, Named, Options};
-use super::{learn, record};
-use crate::cli::{Check, Cli, Command, Format};
-use crate::model::Threshold;
-use crate::report::markdown::Context;
-use crate::report::{annotations, json, markdown, terminal as text};
+use super::{learn, many, record};
+use crate::cli::{Cli, Command};
 use crate::runner;
-use crate::secrets::Secrets;
 use crate::settings::{Recorder, Terminal};
 use crate::trace::state_map::StateMap;
-use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 
 /// How a command ended.
@@ -48,7 +40,7 @@ pub fn run(arguments: &[OsString], environment: &[(String, String)]) -> Ending {
     };
     let terminal = &Terminal::read(environment);
     let result = match cli.command {
-        Command::Check(arguments) => run_check(&arguments, terminal),
+        Command::Check(arguments) => many::run(&arguments, terminal),
         Command::Learn(arguments) => learn::command::run(&arguments, terminal),
         Command::Record(arguments) => record::command::run(&arguments, terminal, Recorder::read(environment)),
     };
@@ -65,72 +57,6 @@ pub(super) fn places() -> Result<(PathBuf, Workspace), String> {
     let everywhere =
         Workspace::new(Path::new("/")).map_err(|error| format!("the root cannot be read: {error}"))?;
     Ok((here, everywhere))
-}
-
-fn run_check(arguments: &Check, terminal: &Terminal) -> Result<Ending, String> {
-    let (here, everywhere) = places()?;
-    let options = Options {
-        evidence: arguments.evidence.into(),
-        min_events: arguments.min_events,
-        threshold: arguments.coverage_threshold.and_then(Threshold::of_percent),
-        deployment_state: arguments.deployment_state.clone(),
-        terminal_state: arguments.terminal_state.clone(),
-        state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
-        secrets: Secrets::default(),
-    };
-    let named = |path: &Option<PathBuf>| path.as_deref().map(|path| Named::new(path, &here));
-    let job = |folder: Option<Named>, workspace: Workspace| Job {
-        workspace,
-        named: everywhere.clone(),
-        folder,
-        trace: named(&arguments.trace),
-        model: named(&arguments.model),
-        tests: named(&arguments.tests),
-    };
-    let mut jobs = Vec::new();
-    for given in &arguments.folders {
-        let folder = Named::new(given, &here);
-        if !folder.path.is_dir() {
-            let remedy = "name a deployment folder, such as .azure/deployments/deploy-20261005-120000";
-            return Err(format!("{} is no folder; {remedy}", given.display()));
-        }
-        let workspace = workspace_of(&folder.path, &here)
-            .map_err(|error| format!("{} cannot be read: {error}; check its permissions", given.display()))?;
-        jobs.push(job(Some(folder), workspace));
-    }
-    if jobs.is_empty() {
-        jobs.push(job(None, everywhere.clone()));
-    }
-    let mut verdicts = Vec::new();
-    let mut warned = BTreeMap::new();
-    for job in &jobs {
-        let Checked { report, warnings } = check(job, &options).map_err(|error| error.to_string())?;
-        for warning in warnings {
-            let text = warning.to_string();
-            if warned.insert(text.clone(), ()).is_none() {
-                runner::complain(&format!("warning: {text}"));
-            }
-        }
-        let several = jobs.len() > 1;
-        let rendered = match arguments.format {
-            Format::Text => {
-                let colour = runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref());
-                let rule = if several && !verdicts.is_empty() { "\n" } else { "" };
-                format!("{rule}{}", text::render(&report, colour))
-            }
-            Format::Markdown => markdown::render(&report, &Context::default()),
-            Format::Json if several => json::render(&report, json::Layout::Line),
-            Format::Json => json::render(&report, json::Layout::Pretty),
-            Format::Annotations => annotations::render(&report),
-        };
-        runner::print(&rendered);
-        verdicts.push(report.verdict);
-    }
-    if verdicts.len() > 1 && arguments.format == Format::Text {
-        runner::print(&format!("\n{}", text::tally(&verdicts)));
-    }
-    let verified = verdicts.iter().all(|verdict| *verdict == Verdict::VerifiedSuccess);
-    Ok(if verified { Ending::Verified } else { Ending::NotVerified })
 }
 
 /// The state map that is named, else the built-in one.

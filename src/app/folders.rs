@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::job::Named;
+use super::patterns::{is_pattern, matching};
 use super::troubles::Troubles;
 use crate::evidence::{Document, Record, STATE_FILE};
 use crate::settings::Settings;
@@ -74,17 +75,14 @@ pub(super) fn needs_commit(settings: &Settings) -> bool {
 
 /// A line is a pattern, and not the name of something that is there.
 pub(super) fn is_glob(workspace: &Workspace, line: &str) -> bool {
-    line.contains(['*', '?', '[']) && !workspace.has(Path::new(line))
+    is_pattern(workspace.root(), line)
 }
 
 /// What in the workspace matches a pattern and is wanted, sorted.
 pub(super) fn globbed(workspace: &Workspace, pattern: &str, wanted: impl Fn(&Path) -> bool) -> Vec<Named> {
-    let root = glob::Pattern::escape(&workspace.root().to_string_lossy());
     let pattern = pattern.strip_prefix(&*workspace.root().to_string_lossy()).unwrap_or(pattern);
-    let Ok(paths) = glob::glob(&format!("{root}/{}", pattern.trim_start_matches('/'))) else {
-        return Vec::new();
-    };
-    let inside = paths.flatten().filter(|path| workspace.resolve(path).is_ok_and(|real| wanted(&real)));
+    let Ok(paths) = matching(workspace.root(), pattern.trim_start_matches('/')) else { return Vec::new() };
+    let inside = paths.filter(|path| workspace.resolve(path).is_ok_and(|real| wanted(&real)));
     let mut found: Vec<PathBuf> = inside.take(FOLDERS_CAP + 1).collect();
     found.sort();
     found.iter().map(|path| name(workspace, path)).collect()

@@ -12,12 +12,25 @@ use super::percent;
 Examples:
   process-integrity check .azure/deployments/deploy-20261005-120000
   process-integrity check --model dominator-model.json --format markdown DIR
-  process-integrity check --format json DIR DIR DIR        one report a line")]
+  process-integrity check --format json DIR DIR DIR        one report a line
+  process-integrity check --format brief '.azure/deployments/*'
+
+Exit codes: 0 all are verified successes, 1 at least one has another verdict, 2 at least one could not be checked, which is \
+told on standard error; the others are checked all the same.")]
 pub struct Check {
-    /// Folders of deployments, such as .azure/deployments/deploy-20261005-120000. Trace, results, model and evidence are
-    /// found in them
+    /// Folders of deployments, such as .azure/deployments/deploy-20261005-120000, or globs of them in quotes. Trace, results,
+    /// model and evidence are found in them
     #[arg(value_name = "DIR", required_unless_present = "trace")]
     pub folders: Vec<PathBuf>,
+
+    /// So many folders are checked at once, 1 to 256. Reports come in the order of the folders all the same. Else as many as
+    /// there are processors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub jobs: Option<u16>,
+
+    /// Stop at the first deployment that is not verified
+    #[arg(long)]
+    pub fail_fast: bool,
 
     /// Trace to judge, in place of the folder's
     #[arg(long, value_name = "FILE")]
@@ -72,6 +85,8 @@ pub enum Format {
     Json,
     /// Workflow commands of GitHub Actions
     Annotations,
+    /// For a terminal, one line a deployment: verdict, folder, coverage, what is missing
+    Brief,
 }
 
 /// What is asked of evidence.

@@ -16,6 +16,8 @@ pub enum Colour {
     Off,
 }
 
+/// Characters of the longest id of a verdict.
+const LONGEST_ID: usize = 18;
 /// Findings and checks that are shown in full.
 const SHOWN: usize = 30;
 
@@ -218,6 +220,26 @@ fn foot(report: &Report, paper: &mut Paper) {
         let file = escape::line(&cut(&log.file, 200));
         paper.line(&paper.paint(DIM, &format!("Compared with: {} {file}", log.format.title())));
     }
+}
+
+/// One line on a deployment, for where there are many.
+#[must_use]
+pub fn brief(report: &Report, colour: Colour) -> String {
+    let mut paper = Paper::new(colour);
+    let verdict = format!("{} {}", report.verdict.sign(), report.verdict.id());
+    let pad = " ".repeat(LONGEST_ID.saturating_sub(report.verdict.id().len()));
+    let verdict = paper.paint(style(report.verdict), &verdict);
+    let name = report.folder.as_deref().unwrap_or(&report.deployment);
+    let coverage = format!("{}/{}", report.coverage.covered, report.coverage.essential);
+    let missing: Vec<String> = report.missing().map(|state| escape::line(&cut(state, 80))).collect();
+    let missing = match missing.len() {
+        0 => String::new(),
+        count if count > SHOWN => format!("  missing {count} states"),
+        _ => format!("  missing {}", missing.join(", ")),
+    };
+    let lie = if report.false_success() { "  false success" } else { "" };
+    paper.line(&format!("{verdict}{pad}  {coverage}  {}{missing}{lie}", escape::line(&cut(name, 200))));
+    paper.finish()
 }
 
 /// The closing line over several deployments.

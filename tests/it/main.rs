@@ -23,6 +23,7 @@ mod laws;
 mod learn;
 mod learn_command;
 mod learn_doubts;
+mod many;
 mod pull_request;
 mod quality;
 mod race;

@@ -1,0 +1,236 @@
+//! `check`: folders are checked, several at once, and told one after the other in their order. What cannot be checked is told
+//! and stops nothing.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::check::{Checked, check};
+use super::command::{Ending, places, state_map, workspace_of};
+use super::job::{Job, Named, Options};
+use super::parallel::{in_order, workers};
+use super::patterns::{is_pattern, matching};
+use crate::cli::{Check, Format};
+use crate::message::Message;
+use crate::model::Threshold;
+use crate::report::markdown::Context;
+use crate::report::terminal::Colour;
+use crate::report::{Report, annotations, json, markdown, terminal as text};
+use crate::runner::{self, Progress};
+use crate::secrets::Secrets;
+use crate::settings::Terminal;
+use crate::verdict::Verdict;
+use crate::workspace::Workspace;
+
+/// Checks what the arguments name.
+///
+/// # Errors
+/// What applies to all of it cannot be read; the reason and the remedy.
+pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, String> {
+    let (here, everywhere) = places()?;
+    let options = Options {
+        evidence: arguments.evidence.into(),
+        min_events: arguments.min_events,
+        threshold: arguments.coverage_threshold.and_then(Threshold::of_percent),
+        deployment_state: arguments.deployment_state.clone(),
+        terminal_state: arguments.terminal_state.clone(),
+        state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
+        secrets: Secrets::default(),
+    };
+    let mut tally = Tally::default();
+    let asked = Asked::of(&arguments.folders, &here, &mut tally);
+    let one = asked.one();
+    let layout = if one { json::Layout::Pretty } else { json::Layout::Line };
+    let colour = runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref());
+    let place = Place { here, everywhere };
+    let work = |at: usize| {
+        let job = place.job(asked.folders.get(at).and_then(Option::as_ref), arguments)?;
+        let Checked { report, warnings } = check(&job, &options).map_err(|error| error.to_string())?;
+        let rendered = rendered(&report, arguments.format, colour, layout);
+        Ok::<Done, String>(Done { report, rendered, warnings })
+    };
+    let workers = arguments.jobs.map_or_else(workers, usize::from);
+    let mut progress = Progress::new(asked.folders.len(), terminal.term.as_deref(), terminal.ci.as_deref());
+    in_order(asked.folders.len(), workers, work, |at, outcome| {
+        let done = match outcome {
+            Ok(Ok(done)) => done,
+            Ok(Err(reason)) => {
+                progress.complain(&format!("error: {reason}"));
+                return tally.not_checked(arguments, &mut progress);
+            }
+            Err(interruption) => {
+                let folder = asked.folders.get(at).and_then(Option::as_ref);
+                let shown = folder.map_or("the trace", |folder| folder.shown.as_str());
+                progress.complain(&format!("error: {shown}: {}", interruption.reason()));
+                return tally.not_checked(arguments, &mut progress);
+            }
+        };
+        tally.take(done, arguments, &mut progress)
+    });
+    drop(progress);
+    Ok(tally.end(arguments.format, one))
+}
+
+/// What one check came to, ready to be printed: rendering takes as long as a good part of the check.
+struct Done {
+    report: Report,
+    rendered: String,
+    warnings: Vec<Message>,
+}
+
+fn rendered(report: &Report, format: Format, colour: Colour, layout: json::Layout) -> String {
+    match format {
+        Format::Text => text::render(report, colour),
+        Format::Brief => text::brief(report, colour),
+        Format::Markdown => markdown::render(report, &Context::default()),
+        Format::Json => json::render(report, layout),
+        Format::Annotations => annotations::render(report),
+    }
+}
+
+/// What was told so far.
+#[derive(Default)]
+struct Tally {
+    verdicts: Vec<Verdict>,
+    /// So many could not be checked.
+    failed: usize,
+    /// Nobody takes what is printed.
+    broken: bool,
+    warned: BTreeSet<String>,
+}
+
+impl Tally {
+    fn take(&mut self, done: Done, arguments: &Check, progress: &mut Progress) -> ControlFlow<()> {
+        for warning in done.warnings {
+            let warning = warning.to_string();
+            if !self.warned.contains(&warning) {
+                progress.complain(&format!("warning: {warning}"));
+                self.warned.insert(warning);
+            }
+        }
+        let rule = if arguments.format == Format::Text && !self.verdicts.is_empty() { "\n" } else { "" };
+        if let Err(error) = progress.deliver(&format!("{rule}{}", done.rendered)) {
+            // What nobody was told is not verified.
+            progress.complain(&format!("error: the reports cannot be written: {error}"));
+            self.broken = true;
+            return ControlFlow::Break(());
+        }
+        progress.step();
+        let verdict = done.report.verdict;
+        self.verdicts.push(verdict);
+        let enough = arguments.fail_fast && verdict != Verdict::VerifiedSuccess;
+        if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn not_checked(&mut self, arguments: &Check, progress: &mut Progress) -> ControlFlow<()> {
+        self.failed += 1;
+        progress.step();
+        if arguments.fail_fast { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// The closing words, and the ending.
+    fn end(self, format: Format, one: bool) -> Ending {
+        match format {
+            Format::Text if !one && !self.broken => {
+                runner::print(&format!("\n{}", text::tally(&self.verdicts)));
+            }
+            Format::Brief if !one && !self.broken => runner::print(&text::tally(&self.verdicts)),
+            Format::Text | Format::Brief | Format::Markdown | Format::Json | Format::Annotations => {}
+        }
+        if self.failed > 0 && !one {
+            let were = if self.failed == 1 { "1 could" } else { &format!("{} could", self.failed) };
+            runner::complain(&format!("error: {were} not be checked, as told above"));
+        }
+        let verified = self.verdicts.iter().all(|verdict| *verdict == Verdict::VerifiedSuccess);
+        match (self.broken || self.failed > 0, verified) {
+            (true, _) => Ending::CouldNotRun,
+            (false, true) => Ending::Verified,
+            (false, false) => Ending::NotVerified,
+        }
+    }
+}
+
+/// What is asked for.
+struct Asked {
+    /// In the order in which they are told. `None` is a trace without a folder.
+    folders: Vec<Option<Named>>,
+    /// One folder is named: its report is written for a person, and needs no tally.
+    named: bool,
+}
+
+impl Asked {
+    fn of(given: &[PathBuf], here: &Path, tally: &mut Tally) -> Self {
+        let mut folders = Vec::new();
+        let mut named = true;
+        for given in given {
+            let Some(pattern) = given.to_str().filter(|text| is_pattern(here, text)) else {
+                folders.push(Some(Named::new(given, here)));
+                continue;
+            };
+            named = false;
+            let before = folders.len();
+            let matched = matching(here, pattern);
+            let reason = match matched {
+                Ok(paths) => {
+                    let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+                    paths.sort();
+                    paths.dedup();
+                    folders.extend(paths.iter().map(|path| Some(shown_from(here, path, pattern))));
+                    "no folder matches it"
+                }
+                Err(reason) => &format!("it is no pattern: {reason}"),
+            };
+            if folders.len() == before {
+                runner::complain(&format!("error: {pattern}: {reason}"));
+                tally.failed += 1;
+            }
+        }
+        if given.is_empty() {
+            folders.push(None);
+        }
+        Self { folders, named }
+    }
+
+    fn one(&self) -> bool {
+        self.named && self.folders.len() == 1
+    }
+}
+
+/// A path that a pattern found, shown the way that the pattern was given.
+fn shown_from(here: &Path, path: &Path, pattern: &str) -> Named {
+    let shown = if Path::new(pattern).is_absolute() { path } else { path.strip_prefix(here).unwrap_or(path) };
+    Named::new(shown, here)
+}
+
+/// Where the command stands.
+struct Place {
+    here: PathBuf,
+    everywhere: Workspace,
+}
+
+impl Place {
+    fn job(&self, folder: Option<&Named>, arguments: &Check) -> Result<Job, String> {
+        let named = |path: &Option<PathBuf>| path.as_deref().map(|path| Named::new(path, &self.here));
+        let workspace = match folder {
+            None => self.everywhere.clone(),
+            Some(folder) => {
+                let shown = &folder.shown;
+                if !folder.path.is_dir() {
+                    let remedy =
+                        "name a deployment folder, such as .azure/deployments/deploy-20261005-120000";
+                    return Err(format!("{shown} is no folder; {remedy}"));
+                }
+                workspace_of(&folder.path, &self.here)
+                    .map_err(|error| format!("{shown} cannot be read: {error}; check its permissions"))?
+            }
+        };
+        Ok(Job {
+            workspace,
+            named: self.everywhere.clone(),
+            folder: folder.cloned(),
+            trace: named(&arguments.trace),
+            model: named(&arguments.model),
+            tests: named(&arguments.tests),
+        })
+    }
+}
