@@ -5,6 +5,7 @@ use std::ffi::OsString;
 pub mod action;
 pub mod check;
 mod choose;
+mod classify;
 pub mod command;
 mod discover;
 mod folders;

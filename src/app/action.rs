@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
-use super::check::check;
-use super::folders::{FOLDERS_CAP, folders, name, needs_commit};
+use super::classify::{Classified, classify};
+use super::folders::needs_commit;
 use super::guard::{self, Interruption, Signals};
-use super::job::{Job, Named, Options};
 use super::publish::{self, Published};
 use super::troubles::Troubles;
 use super::{learn, record};
@@ -20,16 +19,17 @@ use crate::report::markdown;
 use crate::report::terminal::{self, Colour};
 use crate::report::{Report, json};
 use crate::runner::{self, SUMMARY_CAP, Verbosity};
-use crate::secrets::Secrets;
 use crate::settings::{Settings, Task};
-use crate::trace::state_map::StateMap;
 use crate::verdict::Verdict;
-use crate::workspace::Workspace;
 
 /// One deadline for everything.
 const DEADLINE: Duration = Duration::from_secs(90);
-/// To say what happened after that.
+/// No further folder is checked after this: what was found until then is still to be told.
+const CHECKING: Duration = Duration::from_secs(60);
+/// To say what happened after all.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Reports that are in the log in full, worst first; the rest are a line each, since the runner reads every line.
+const REPORTS_SHOWN: usize = 100;
 /// Own warnings that are annotations; the rest are lines of the log.
 const WARNINGS_SHOWN: usize = 3;
 /// Warnings that may still come: of the summary, the comment and the issue.
@@ -149,7 +149,8 @@ fn steps(settings: &Settings, changed: Option<Vec<String>>) -> Done {
     let mut troubles = Troubles(settings.warnings.clone());
     let inputs = &settings.inputs;
     let secrets = settings.secrets();
-    let reports = guard::isolated(|| classify(settings, &secrets, changed.as_deref(), &mut troubles));
+    let until = Instant::now() + CHECKING;
+    let reports = guard::isolated(|| classify(settings, &secrets, changed.as_deref(), until, &mut troubles));
     let reports = reports.unwrap_or_else(|interruption| {
         troubles.add(interruption.reason(), &[]);
         Classified::default()
@@ -173,102 +174,6 @@ fn steps(settings: &Settings, changed: Option<Vec<String>>) -> Done {
         let _ = runner::outputs(&file, &[("status", status.clone())]);
     }
     Done { reports, status }
-}
-
-/// The reports, and the workspace they are of.
-#[derive(Default)]
-struct Classified {
-    workspace: Option<Workspace>,
-    all: Vec<Report>,
-    /// Of each, its folder in the repository.
-    folders: Vec<Option<String>>,
-}
-
-fn classify(
-    settings: &Settings,
-    secrets: &Secrets,
-    changed: Option<&[String]>,
-    troubles: &mut Troubles,
-) -> Classified {
-    let inputs = &settings.inputs;
-    let given = Path::new(&settings.runner.workspace);
-    let here = if settings.runner.workspace.is_empty() { Path::new(".") } else { given };
-    let workspace = match Workspace::new(here) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            troubles
-                .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
-            // Nothing to read is a verdict as well.
-            Workspace::nothing()
-        }
-    };
-    let named = |path: &Option<String>| path.as_deref().map(|path| name(&workspace, Path::new(path)));
-    let options = Options {
-        evidence: inputs.evidence,
-        min_events: inputs.min_events,
-        threshold: inputs.coverage_threshold,
-        deployment_state: inputs.deployment_state.clone(),
-        terminal_state: inputs.terminal_state.clone(),
-        state_map: state_map(&workspace, named(&inputs.state_map), troubles),
-        secrets: secrets.clone(),
-    };
-    let mut folders = folders(&workspace, &inputs.deployment_dir, changed, troubles);
-    if folders.len() > FOLDERS_CAP {
-        troubles.add(
-            &format!(
-                "{} folders are too many for one step; the first {FOLDERS_CAP} are checked",
-                folders.len()
-            ),
-            &[],
-        );
-        folders.truncate(FOLDERS_CAP);
-    }
-    let folders: Vec<Option<Named>> =
-        if folders.is_empty() { vec![None] } else { folders.into_iter().map(Some).collect() };
-    let (mut all, mut places) = (Vec::new(), Vec::new());
-    for folder in folders {
-        let place = folder.as_ref().and_then(|folder| workspace.relative(&folder.path));
-        let shown = folder.as_ref().map_or(String::new(), |folder| folder.shown.clone());
-        tracing::debug!(folder = %shown, "checking");
-        let job = Job {
-            workspace: workspace.clone(),
-            named: workspace.clone(),
-            folder,
-            trace: named(&inputs.trace_path),
-            model: named(&inputs.model_path),
-            tests: named(&inputs.tests_path),
-        };
-        match guard::isolated(|| check(&job, &options)) {
-            Ok(Ok(checked)) => {
-                for warning in checked.warnings {
-                    if !troubles.0.contains(&warning) {
-                        troubles.0.push(warning);
-                    }
-                }
-                all.push(checked.report);
-                places.push(place);
-            }
-            Ok(Err(error)) => troubles.add("{}: {}", &[&shown, &error.to_string()]),
-            Err(interruption) => troubles.add(&format!("{{}}: {}", interruption.reason()), &[&shown]),
-        }
-    }
-    Classified { workspace: Some(workspace), all, folders: places }
-}
-
-/// The state map that is named, else the built-in one.
-pub(super) fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Troubles) -> StateMap {
-    let Some(given) = given else { return StateMap::default() };
-    let read = workspace.read(&given.path).map_err(|refusal| refusal.to_string());
-    match read.and_then(|bytes| StateMap::parse(&bytes).map_err(|error| error.to_string())) {
-        Ok(map) => map,
-        Err(reason) => {
-            troubles.add(
-                "the state map {} cannot be used: {}; the built-in one is used",
-                &[&given.shown, &reason],
-            );
-            StateMap::default()
-        }
-    }
 }
 
 fn write_report(settings: &Settings, reports: &Classified, troubles: &mut Troubles) -> String {
@@ -346,8 +251,10 @@ fn annotate(reports: &Classified, troubles: &Troubles) {
             sorted.sort_by_key(|report| std::cmp::Reverse(report.verdict));
             let mut verdicts = Vec::new();
             let mut shown = std::collections::BTreeMap::new();
-            for report in sorted {
-                runner::print(&terminal::render(report, Colour::Off));
+            for (at, report) in sorted.into_iter().enumerate() {
+                let in_full = at < REPORTS_SHOWN;
+                let render = if in_full { terminal::render } else { terminal::brief };
+                runner::print(&render(report, Colour::Off));
                 verdicts.push(report.verdict);
                 let annotation = annotations::summary(report);
                 let count: &mut usize = shown.entry(annotation.level).or_default();

@@ -12,8 +12,9 @@ use crate::workspace::Workspace;
 
 /// Where git-ape keeps its deployments.
 const DEPLOYMENTS: &str = ".azure/deployments";
-/// Folders that are checked in one step.
-pub(super) const FOLDERS_CAP: usize = 256;
+/// Folders that are checked in one step. They take seconds of the minute that there is (docs/performance.md), and their
+/// reports fit into memory.
+pub(super) const FOLDERS_CAP: usize = 10_000;
 
 /// A path that an input gives, shown relative to the workspace where it lies in it.
 pub(super) fn name(workspace: &Workspace, given: &Path) -> Named {

@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::step::copy;
+use crate::step::{Step, copy};
 use crate::support::{fixtures, program, stderr, stdout};
 
 const CASES: [&str; 4] = [
@@ -168,4 +168,29 @@ fn reports_that_nobody_takes_are_told_and_end_with_2() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).starts_with("error: the reports cannot be written: "), "{}", stderr(&output));
+}
+
+#[test]
+fn the_action_checks_hundreds_of_folders_and_its_log_stays_short() {
+    let step = Step::new();
+    let root = repository(300);
+    copy(root.path(), &step.workspace());
+    let step = step.input("deployment-dir", ALL).input("report-path", "report.jsonl");
+    let output = step.run();
+    let outputs = step.outputs();
+    assert_eq!((outputs["status"].as_str(), outputs["verdict"].as_str()), ("ok", "deployment-failure"));
+    let report = std::fs::read_to_string(step.workspace().join("report.jsonl")).unwrap();
+    let folders: Vec<String> = report
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["folder"].as_str().unwrap().to_owned())
+        .collect();
+    let expected: Vec<String> = (0..300).map(|at| format!(".azure/deployments/deploy-{at:04}")).collect();
+    assert_eq!(folders, expected);
+    let log = stdout(&output);
+    let tally =
+        "300 deployments: 75 deployment-failure, 75 process-violation, 75 agent-issue, 75 verified-success\n";
+    assert!(log.contains(tally));
+    // Worst first: all failures in full, and a line for what is fine.
+    assert_eq!(log.matches("\nHealth: ").count(), 100);
+    assert_eq!(log.matches("✅ verified-success    6/6  .azure/deployments/deploy-").count(), 75);
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::command::existing;
 use super::{Example, Existing, GOLDENS_CAP, Lesson, Request, example, lesson, unknown_names};
-use crate::app::action::state_map;
 use crate::app::choose::BASELINE;
+use crate::app::classify::state_map;
 use crate::app::folders::{globbed, is_glob, name};
 use crate::app::guard;
 use crate::app::job::Options;
