@@ -15,6 +15,7 @@ mod learn;
 mod many;
 mod parallel;
 mod patterns;
+mod plan;
 mod publish;
 mod record;
 mod source;

@@ -4,10 +4,12 @@ use clap::{Parser, Subcommand};
 
 mod check;
 mod learn;
+mod plan;
 mod record;
 
 pub use check::{Check, Evidence, Format};
 pub use learn::{Learn, LearnFormat};
+pub use plan::Plan;
 pub use record::Record;
 
 /// Finds false successes: proves from a deployment's trace that the mandatory checkpoints really happened, and from its
@@ -33,6 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// Check deployments and show a report on each
     Check(Check),
+    /// Plan shards of many deployments, for the jobs of a workflow
+    Plan(Plan),
     /// Learn a model from golden traces: runs that a team calls good
     Learn(Learn),
     /// Record one event in a deployment's trace, chained to the one before

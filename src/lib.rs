@@ -7,7 +7,7 @@
 //! ```text
 //!  shell    main → app → cli, settings → github → runner, workspace
 //!             ↓
-//!  core     report → findings, verdict → conformance, health, evidence → trace, model
+//!  core     report → findings, verdict → conformance, health, evidence → trace, model, plan
 //!                                                                          ↓
 //!           for all: message, escape, secrets, json, digest
 //! ```
@@ -26,6 +26,11 @@
 //! `app::learn` reads golden traces by the same way, each into a [`model::learn::Golden`]; [`model::learn::learn`] makes a
 //! model of them, and each trace is then checked by it, as any deployment is, before the model is written.
 //! [`report::learning::Learning`] is the view of that.
+//!
+//! # The way of many
+//!
+//! `app::many` checks the folders of a command and `app::classify` those of a step, several at once by `app::parallel`, which
+//! gives the results in their order. `app::plan` spreads folders over the shards of a [`plan::Plan`], which other machines check.
 //!
 //! # Rules of the house
 //!
@@ -50,6 +55,7 @@ pub mod health;
 pub mod json;
 pub mod message;
 pub mod model;
+pub mod plan;
 pub mod report;
 pub mod runner;
 pub mod secrets;

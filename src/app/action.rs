@@ -12,7 +12,7 @@ use super::folders::needs_commit;
 use super::guard::{self, Interruption, Signals};
 use super::publish::{self, Published};
 use super::troubles::Troubles;
-use super::{learn, record};
+use super::{learn, plan, record};
 use crate::message::Message;
 use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
 use crate::report::markdown;
@@ -44,10 +44,9 @@ pub fn run(environment: &[(String, String)]) {
         Err(error) => {
             tracing::debug!(%error, "no runtime");
             // Without threads there is no deadline, no handler and no comment, but there is still a report.
-            let all = || match settings.inputs.task {
-                Task::Check => drop(steps(&settings, None)),
-                Task::Learn => learn::step::run(&settings),
-                Task::Record => record::step::run(&settings),
+            let all = || match other_task(settings.inputs.task) {
+                None => drop(steps(&settings, None)),
+                Some(run) => run(&settings),
             };
             if guard::isolated(all).is_err() {
                 last_words(settings.output_file().as_deref(), Interruption::Panicked);
@@ -65,21 +64,25 @@ pub fn run(environment: &[(String, String)]) {
     runtime.shutdown_background();
 }
 
+/// What is done in place of a check, where something else is asked for.
+fn other_task(task: Task) -> Option<fn(&Settings)> {
+    match task {
+        Task::Check => None,
+        Task::Learn => Some(learn::step::run),
+        Task::Plan => Some(plan::step::run),
+        Task::Record => Some(record::step::run),
+    }
+}
+
 /// Classify, report, and then tell people: the later steps cannot take anything from the earlier ones.
 async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
     let end = Instant::now() + DEADLINE;
     let left = || end.saturating_duration_since(Instant::now());
     let signals = &mut Signals::listen();
     let own = Arc::clone(settings);
-    let step = match settings.inputs.task {
-        Task::Check => None,
-        Task::Learn => Some(spawn_blocking(move || learn::step::run(&own))),
-        Task::Record => Some(spawn_blocking(move || record::step::run(&own))),
-    };
-    if let Some(step) = step {
-        return guard::bounded(signals, step, left()).await;
+    if let Some(run) = other_task(settings.inputs.task) {
+        return guard::bounded(signals, spawn_blocking(move || run(&own)), left()).await;
     }
-    let own = Arc::clone(settings);
     let asks = guard::bounded(signals, spawn_blocking(move || needs_commit(&own)), left()).await?;
     let own = Arc::clone(settings);
     let files = async move { if asks { publish::files_of_commit(&own).await } else { None } };
@@ -180,7 +183,7 @@ fn write_report(settings: &Settings, reports: &Classified, troubles: &mut Troubl
     let (Some(path), Some(workspace)) = (&settings.inputs.report_path, &reports.workspace) else {
         return String::new();
     };
-    let several = reports.all.len() > 1;
+    let several = reports.all.len() > 1 || reports.by_plan;
     let layout = if several { json::Layout::Line } else { json::Layout::Pretty };
     let text: String = reports.all.iter().map(|report| json::render(report, layout)).collect();
     match runner::write_inside(workspace, Path::new(path), &text) {

@@ -9,6 +9,7 @@ use super::folders::{FOLDERS_CAP, folders, name};
 use super::job::{Job, Named, Options};
 use super::parallel::{in_order, workers};
 use super::troubles::Troubles;
+use crate::plan::Plan;
 use crate::report::Report;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -22,6 +23,8 @@ pub(super) struct Classified {
     pub(super) all: Vec<Report>,
     /// Of each, its folder in the repository.
     pub(super) folders: Vec<Option<String>>,
+    /// They are a shard of a plan, be it of one folder: other shards have reports as well.
+    pub(super) by_plan: bool,
 }
 
 /// Checks the folders that the step asks for. None is begun after `until`.
@@ -54,7 +57,30 @@ pub(super) fn classify(
         state_map: state_map(&workspace, named(&inputs.state_map), troubles),
         secrets: secrets.clone(),
     };
-    let mut folders = folders(&workspace, &inputs.deployment_dir, changed, troubles);
+    let planned = match (&inputs.plan_path, inputs.shard) {
+        (None, None) => None,
+        (Some(path), Some(shard)) => match of_plan(&workspace, path, shard) {
+            Ok(folders) => Some(folders),
+            // Nothing is checked in its place: that the shard is not validated has to be seen.
+            Err(reason) => {
+                troubles.add("the plan {} cannot be used: {}; nothing is checked", &[path, &reason]);
+                return Classified { workspace: Some(workspace), ..Classified::default() };
+            }
+        },
+        (plan, _) => {
+            let lacks = if plan.is_none() { "plan-path" } else { "shard" };
+            troubles.add(
+                &format!(
+                    "a shard is checked by plan-path and shard, but {lacks} is not set; nothing is checked"
+                ),
+                &[],
+            );
+            return Classified { workspace: Some(workspace), ..Classified::default() };
+        }
+    };
+    let by_plan = planned.is_some();
+    let mut folders =
+        planned.unwrap_or_else(|| folders(&workspace, &inputs.deployment_dir, changed, troubles));
     if folders.len() > FOLDERS_CAP {
         troubles.add(
             &format!(
@@ -105,7 +131,18 @@ pub(super) fn classify(
         }
         ControlFlow::Continue(())
     });
-    Classified { workspace: Some(workspace), all, folders: places }
+    Classified { workspace: Some(workspace), all, folders: places, by_plan }
+}
+
+/// The folders of a shard. The file may come from anywhere; a folder out of the workspace counts as absent, as anywhere.
+fn of_plan(workspace: &Workspace, path: &str, shard: u16) -> Result<Vec<Named>, String> {
+    let bytes =
+        workspace.read(&name(workspace, Path::new(path)).path).map_err(|refusal| refusal.to_string())?;
+    let plan = Plan::parse(&bytes)?;
+    let folders = plan.shard(usize::from(shard)).ok_or_else(|| {
+        format!("it has no shard {shard}; its shards are counted from 1 to {}", plan.shards())
+    })?;
+    Ok(folders.iter().map(|folder| name(workspace, Path::new(&folder.path))).collect())
 }
 
 /// The state map that is named, else the built-in one.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use super::{learn, many, record};
+use super::{learn, many, plan, record};
 use crate::cli::{Cli, Command};
 use crate::runner;
 use crate::settings::{Recorder, Terminal};
@@ -41,6 +41,7 @@ pub fn run(arguments: &[OsString], environment: &[(String, String)]) -> Ending {
     let terminal = &Terminal::read(environment);
     let result = match cli.command {
         Command::Check(arguments) => many::run(&arguments, terminal),
+        Command::Plan(arguments) => plan::command::run(&arguments),
         Command::Learn(arguments) => learn::command::run(&arguments, terminal),
         Command::Record(arguments) => record::command::run(&arguments, terminal, Recorder::read(environment)),
     };

@@ -221,6 +221,24 @@ pub(super) fn artifacts(job: &Job, model: &Model, evidence: &mut Evidence) {
     }
 }
 
+/// A folder is that of a deployment, or holds what may be a trace.
+pub(super) fn is_worth_a_check(workspace: &Workspace, folder: &Named) -> bool {
+    let job = Job {
+        workspace: workspace.clone(),
+        named: workspace.clone(),
+        folder: Some(folder.clone()),
+        trace: None,
+        model: None,
+        tests: None,
+    };
+    let has_trace = || {
+        let Candidates { own, v1, otlp, copilot, others, refused } = Candidates::of(&job, folder);
+        let lists = [v1, otlp, others];
+        own.is_some() || copilot.is_some() || refused.is_some() || lists.iter().any(|list| !list.is_empty())
+    };
+    is_deployment(workspace, &folder.path) || has_trace()
+}
+
 /// A folder is that of a deployment: its state, its metadata or its results lie in it.
 pub(super) fn is_deployment(workspace: &Workspace, folder: &Path) -> bool {
     let has = |name: &str| workspace.has(&folder.join(name));

@@ -68,7 +68,8 @@ fn deployments(workspace: &Workspace) -> Vec<Named> {
 
 /// Several folders exist and none is named, so that the commit has to tell which one it changed.
 pub(super) fn needs_commit(settings: &Settings) -> bool {
-    let asked = !settings.inputs.deployment_dir.is_empty();
+    let inputs = &settings.inputs;
+    let asked = !inputs.deployment_dir.is_empty() || inputs.plan_path.is_some() || inputs.shard.is_some();
     let known = !settings.runner.sha.is_empty() && settings.access().is_some();
     let workspace = Workspace::new(Path::new(&settings.runner.workspace));
     !asked && known && workspace.is_ok_and(|workspace| deployments(&workspace).len() > 1)

@@ -13,6 +13,7 @@ use super::patterns::{is_pattern, matching};
 use crate::cli::{Check, Format};
 use crate::message::Message;
 use crate::model::Threshold;
+use crate::plan::Plan;
 use crate::report::markdown::Context;
 use crate::report::terminal::Colour;
 use crate::report::{Report, annotations, json, markdown, terminal as text};
@@ -20,7 +21,7 @@ use crate::runner::{self, Progress};
 use crate::secrets::Secrets;
 use crate::settings::Terminal;
 use crate::verdict::Verdict;
-use crate::workspace::Workspace;
+use crate::workspace::{Refusal, Workspace};
 
 /// Checks what the arguments name.
 ///
@@ -38,11 +39,14 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         secrets: Secrets::default(),
     };
     let mut tally = Tally::default();
-    let asked = Asked::of(&arguments.folders, &here, &mut tally);
+    let asked = match (&arguments.plan, arguments.shard) {
+        (Some(file), Some(shard)) => Asked::of_plan(file, shard, &here, &everywhere)?,
+        _ => Asked::of(&arguments.folders, &here, &mut tally),
+    };
     let one = asked.one();
     let layout = if one { json::Layout::Pretty } else { json::Layout::Line };
     let colour = runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref());
-    let place = Place { here, everywhere };
+    let place = Place { inside: asked.inside.clone(), here, everywhere };
     let work = |at: usize| {
         let job = place.job(asked.folders.get(at).and_then(Option::as_ref), arguments)?;
         let Checked { report, warnings } = check(&job, &options).map_err(|error| error.to_string())?;
@@ -156,6 +160,8 @@ struct Asked {
     folders: Vec<Option<Named>>,
     /// One folder is named: its report is written for a person, and needs no tally.
     named: bool,
+    /// Where they have to lie. A person may name any folder, a plan may not.
+    inside: Option<Workspace>,
 }
 
 impl Asked {
@@ -188,7 +194,21 @@ impl Asked {
         if given.is_empty() {
             folders.push(None);
         }
-        Self { folders, named }
+        Self { folders, named, inside: None }
+    }
+
+    /// The folders of a shard. The file may come from anywhere.
+    fn of_plan(file: &Path, shard: usize, here: &Path, everywhere: &Workspace) -> Result<Self, String> {
+        let shown = file.display();
+        let bytes = everywhere.read(&here.join(file)).map_err(|refusal| format!("{shown}: {refusal}"))?;
+        let plan = Plan::parse(&bytes).map_err(|reason| format!("{shown} is no plan: {reason}"))?;
+        let folders = plan.shard(shard).ok_or_else(|| {
+            format!("{shown} has no shard {shard}; its shards are counted from 1 to {}", plan.shards())
+        })?;
+        let inside =
+            Workspace::new(here).map_err(|error| format!("the current folder cannot be read: {error}"))?;
+        let folders = folders.iter().map(|folder| Some(Named::new(Path::new(&folder.path), here))).collect();
+        Ok(Self { folders, named: false, inside: Some(inside) })
     }
 
     fn one(&self) -> bool {
@@ -204,6 +224,8 @@ fn shown_from(here: &Path, path: &Path, pattern: &str) -> Named {
 
 /// Where the command stands.
 struct Place {
+    /// Beyond it no folder is checked.
+    inside: Option<Workspace>,
     here: PathBuf,
     everywhere: Workspace,
 }
@@ -215,6 +237,14 @@ impl Place {
             None => self.everywhere.clone(),
             Some(folder) => {
                 let shown = &folder.shown;
+                if let Some(inside) = &self.inside {
+                    inside.resolve(&folder.path).map_err(|refusal| match refusal {
+                        Refusal::Absent => format!("{shown} is not there any more; plan again"),
+                        Refusal::Outside | Refusal::NotAFile | Refusal::TooLarge(_) | Refusal::Failed(_) => {
+                            format!("{shown} is not checked: it does not lie in the current folder")
+                        }
+                    })?;
+                }
                 if !folder.path.is_dir() {
                     let remedy =
                         "name a deployment folder, such as .azure/deployments/deploy-20261005-120000";

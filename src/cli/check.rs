@@ -20,8 +20,16 @@ told on standard error; the others are checked all the same.")]
 pub struct Check {
     /// Folders of deployments, such as .azure/deployments/deploy-20261005-120000, or globs of them in quotes. Trace, results,
     /// model and evidence are found in them
-    #[arg(value_name = "DIR", required_unless_present = "trace")]
+    #[arg(value_name = "DIR", required_unless_present_any = ["trace", "plan"])]
     pub folders: Vec<PathBuf>,
+
+    /// Check the folders of one shard of this plan, which `process-integrity plan` wrote. They lie in the current folder
+    #[arg(long, value_name = "FILE", requires = "shard", conflicts_with_all = ["folders", "trace"])]
+    pub plan: Option<PathBuf>,
+
+    /// The shard of the plan, from 1
+    #[arg(long, value_name = "K", requires = "plan")]
+    pub shard: Option<usize>,
 
     /// So many folders are checked at once, 1 to 256. Reports come in the order of the folders all the same. Else as many as
     /// there are processors

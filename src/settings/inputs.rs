@@ -20,6 +20,8 @@ pub enum Task {
     Learn,
     /// Records an event.
     Record,
+    /// Plans shards.
+    Plan,
 }
 
 impl Task {
@@ -28,6 +30,7 @@ impl Task {
             "check" => Some(Self::Check),
             "learn" => Some(Self::Learn),
             "record" => Some(Self::Record),
+            "plan" => Some(Self::Plan),
             _ => None,
         }
     }
@@ -46,6 +49,10 @@ pub(super) struct Raw {
     evidence_files: String,
     new_state: String,
     deployment_dir: String,
+    plan_path: String,
+    shard: String,
+    shards: String,
+    changed_files_path: String,
     trace_path: String,
     model_path: String,
     tests_path: String,
@@ -88,6 +95,14 @@ pub struct Inputs {
     pub new_state: bool,
     /// Folders or globs, one a line. Empty: found.
     pub deployment_dir: Vec<String>,
+    /// Where the plan is: the folders of its shard are checked in place of the ones above. In mode `plan`: where it is written.
+    pub plan_path: Option<String>,
+    /// The shard of the plan that is checked, from 1.
+    pub shard: Option<u16>,
+    /// So many shards are planned; else as many as the folders are worth.
+    pub shards: Option<u16>,
+    /// Only folders are planned that one of the files lies in that this file lists.
+    pub changed_files_path: Option<String>,
     /// In place of the folder's.
     pub trace_path: Option<String>,
     /// In place of the one that is found.
@@ -128,6 +143,8 @@ pub struct Inputs {
     pub token_is_odd: bool,
 }
 
+/// Shards that a plan may have.
+const SHARDS: u16 = crate::plan::SHARDS_CAP as u16;
 /// The label of a tracking issue, where no other is asked for.
 const DEFAULT_LABEL: &str = "process-integrity";
 
@@ -186,6 +203,16 @@ impl Inputs {
             }
             number
         });
+        let mut number = |name: &str, value: String| {
+            text(value).and_then(|value| {
+                let number = value.parse().ok().filter(|number| (1..=SHARDS).contains(number));
+                if number.is_none() {
+                    warn(name, &value, "a whole number from 1 to 256");
+                }
+                number
+            })
+        };
+        let (shard, shards) = (number("shard", raw.shard), number("shards", raw.shards));
         let create_issue = flag("create-issue", raw.create_issue, false, &mut warn);
         let new_state = flag("new-state", raw.new_state, false, &mut warn);
         let summary = flag("summary", raw.summary, true, &mut warn);
@@ -204,7 +231,7 @@ impl Inputs {
         };
         let task = text(raw.mode).map_or(Task::Check, |value| {
             Task::of_name(&value).unwrap_or_else(|| {
-                warn("mode", &value, "check, learn or record");
+                warn("mode", &value, "check, plan, learn or record");
                 Task::Check
             })
         });
@@ -218,6 +245,10 @@ impl Inputs {
             evidence_files: lines(&raw.evidence_files),
             new_state,
             deployment_dir: lines(&raw.deployment_dir),
+            plan_path: text(raw.plan_path),
+            shard,
+            shards,
+            changed_files_path: text(raw.changed_files_path),
             trace_path: text(raw.trace_path),
             model_path: text(raw.model_path),
             tests_path: text(raw.tests_path),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// Modules by layer, from the inside out. A module may use those of its own layer and of the ones before it.
 const LAYERS: [&[&str]; 9] = [
     &["message", "escape", "secrets", "json", "digest"],
-    &["trace", "model"],
+    &["trace", "model", "plan"],
     &["conformance", "health", "evidence"],
     &["findings", "verdict"],
     &["report"],

@@ -24,6 +24,7 @@ mod learn;
 mod learn_command;
 mod learn_doubts;
 mod many;
+mod plan;
 mod pull_request;
 mod quality;
 mod race;

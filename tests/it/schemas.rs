@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use process_integrity::health::{HealthStatus, results};
 use process_integrity::model::{built_in, dominator};
+use process_integrity::plan::{Folder, Plan};
 use process_integrity::trace::jsonl;
 use process_integrity::trace::state_map::StateMap;
 use serde_json::Value;
@@ -150,4 +151,36 @@ fn results_are_valid_where_they_can_be_read() {
         unreadable += usize::from(!readable);
     }
     assert!(unreadable >= 8, "{unreadable}");
+}
+
+#[test]
+fn a_plan_is_valid_where_it_was_written_and_where_it_is_read() {
+    let schema = validator("process-integrity-plan.v1.schema.json");
+    let folder = |at: u64| Folder { path: format!("a \u{202e}\n{at}"), bytes: at * at };
+    let written = [0, 1, 40].map(|count| Plan::of((0..count).map(folder).collect(), Some(7)).document());
+    let plan =
+        |shards: &str| format!(r#"{{"schema":"process-integrity-plan/v1","folders":1,"shards":{shards}}}"#);
+    let one = |folder: &str| plan(&format!(r#"[{{"shard":1,"folders":[{folder}]}}]"#));
+    let by_hand = [
+        one(r#"{"path":"a","bytes":0}"#),
+        one(r#"{"path":"a","bytes":0,"later":[]}"#),
+        one(r#"{"path":"","bytes":0}"#),
+        one(r#"{"path":"a","bytes":-1}"#),
+        one(r#"{"path":"a","bytes":"1"}"#),
+        one(r#"{"path":5,"bytes":1}"#),
+        one(r#"{"path":"a"}"#),
+        one(""),
+        plan(r#"[{"folders":[{"path":"a","bytes":0}]}]"#),
+        plan("5"),
+        "[]".to_owned(),
+        "{}".to_owned(),
+        r#"{"schema":"process-integrity-plan/v2","folders":0,"shards":[]}"#.to_owned(),
+    ];
+    let mut refused = 0;
+    for text in written.iter().chain(&by_hand) {
+        let read = Plan::parse(text.as_bytes());
+        assert_eq!(schema.is_valid(&serde_json::from_str(text).unwrap()), read.is_ok(), "{text}: {read:?}");
+        refused += usize::from(read.is_err());
+    }
+    assert_eq!(refused, by_hand.len() - 2);
 }
