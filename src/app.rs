@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 
 pub mod action;
+mod attest;
 pub mod check;
 mod choose;
 mod classify;
 pub mod command;
 mod discover;
+mod files;
 mod folders;
 pub mod guard;
 pub mod job;

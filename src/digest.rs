@@ -10,6 +10,23 @@ pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// A file that was read, and its digest.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Material {
+    /// The file, as reports show it.
+    pub file: String,
+    /// `sha256:…` of its bytes.
+    pub digest: String,
+}
+
+impl Material {
+    /// Of a file's bytes.
+    #[must_use]
+    pub fn of(file: &str, bytes: &[u8]) -> Self {
+        Self { file: file.to_owned(), digest: digest(bytes) }
+    }
+}
+
 fn hex(hash: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut text = String::from("sha256:");

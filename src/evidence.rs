@@ -4,9 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::digest::Material;
 use crate::json;
 use crate::model::Model;
 use crate::trace::Status;
+
+pub mod about;
+
+use about::{About, Deployed, Tie};
 
 /// What is asked of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,6 +102,8 @@ pub struct Gate {
     pub blocking: bool,
     /// `overrideReason`.
     pub reason: Option<String>,
+    /// The template and commit that it is about.
+    pub about: About,
 }
 
 impl Gate {
@@ -139,6 +146,7 @@ impl Gate {
             unmet,
             blocking,
             reason: json::text(file, "overrideReason").filter(|reason| !reason.is_empty()).map(str::to_owned),
+            about: About::read(file),
         })
     }
 }
@@ -152,6 +160,10 @@ pub struct Record {
     pub status: Option<String>,
     /// `timestamp`.
     pub timestamp: Option<String>,
+    /// `runId`.
+    pub run: Option<String>,
+    /// The template and commit that it is about.
+    pub about: About,
 }
 
 impl Record {
@@ -168,6 +180,9 @@ impl Record {
             deployment_id: string("deploymentId"),
             status: string("status"),
             timestamp: string("timestamp"),
+            run: json::present(file, "runId")
+                .map(|run| run.as_str().map_or_else(|| run.to_string(), str::to_owned)),
+            about: About::read(file),
         })
     }
 
@@ -226,8 +241,14 @@ pub struct Evidence {
     pub present: BTreeSet<String>,
     /// Files that count as absent though something has their name, and why.
     pub refused: BTreeMap<String, String>,
+    /// What was deployed.
+    pub deployed: Deployed,
+    /// The files that were read.
+    pub materials: Vec<Material>,
 }
 
+/// The name of the template's file.
+pub const TEMPLATE_FILE: &str = "template.json";
 /// The name of the gate's file.
 pub const GATE_FILE: &str = "security-gate.json";
 /// The name of the authorization's file.
@@ -248,6 +269,33 @@ impl Evidence {
         word.map_or(Claim::Unknown, |word| Claim::of_word(&word))
     }
 
+    /// Some artifact names the template that it is about.
+    #[must_use]
+    pub fn names_a_template(&self) -> bool {
+        let of =
+            |record: &Document<Record>| record.read().is_some_and(|record| record.about.template.is_some());
+        let gate = self.gate.read().is_some_and(|gate| gate.about.template.is_some());
+        gate || of(&self.authorization) || of(&self.state)
+    }
+
+    /// What the artifacts that can be read name, against what was deployed.
+    #[must_use]
+    pub fn ties(&self) -> Vec<Tie> {
+        let mut ties = Vec::new();
+        if let Some(gate) = self.gate.read() {
+            ties.extend(self.deployed.compare(GATE_FILE, &gate.about));
+        }
+        if let Some(authorization) = self.authorization.read() {
+            ties.extend(self.deployed.compare(AUTHORIZATION_FILE, &authorization.about));
+        }
+        // The file of the deployment itself need not repeat what it deployed; where it does, it must be what lies there.
+        if let Some(state) = self.state.read().filter(|state| state.about.template.is_some()) {
+            let [template, _] = self.deployed.compare(STATE_FILE, &state.about);
+            ties.push(template);
+        }
+        ties
+    }
+
     /// The deployment that the folder is of, where a file in it says so.
     #[must_use]
     pub fn deployment_id(&self) -> Option<&str> {
@@ -264,7 +312,7 @@ impl Evidence {
 pub fn usual(state: &str) -> Option<&'static str> {
     Some(match state {
         "requirements_gathered" => "requirements.json",
-        "template_generated" => "template.json",
+        "template_generated" => TEMPLATE_FILE,
         "security_gate_evaluated" | "security_gate" => GATE_FILE,
         "policy_assessed" => "policy-assessment.md",
         "preflight_validated" => "preflight-report.md",

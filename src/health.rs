@@ -1,5 +1,6 @@
 //! Do the resources really work? What the integration tests saw, whatever they say of themselves.
 
+use crate::digest::Material;
 use crate::trace::Status;
 
 pub mod junit;
@@ -118,6 +119,8 @@ pub struct Health {
     pub reason: Option<String>,
     /// The file that was read or that cannot be.
     pub file: Option<String>,
+    /// The files of results that were read.
+    pub materials: Vec<Material>,
 }
 
 impl Health {
@@ -184,7 +187,7 @@ impl Health {
         } else {
             HealthStatus::Healthy
         };
-        Self { status, checks, failed, contradiction, reason, file: None }
+        Self { status, checks, failed, contradiction, reason, file: None, materials: Vec::new() }
     }
 }
 

@@ -2,7 +2,9 @@
 //! them for its own sink.
 
 use crate::conformance::{Coverage, Seen, StateStatus};
+use crate::digest::Material;
 use crate::evidence::Claim;
+use crate::evidence::about::Tie;
 use crate::findings::Facts;
 use crate::health::{Check, Health, HealthStatus};
 use crate::message::{Message, Part};
@@ -11,6 +13,7 @@ use crate::trace::{Producer, Recognition, Status, TraceFormat};
 use crate::verdict::{Class, Finding, FindingId, Verdict};
 
 pub mod annotations;
+pub mod attestation;
 pub mod diagram;
 pub mod json;
 pub mod learning;
@@ -115,6 +118,8 @@ pub struct Report {
     pub directly_before: Vec<Vec<usize>>,
     /// Worst first.
     pub findings: Vec<Finding>,
+    /// What artifacts say that they are about, against what was deployed.
+    pub bindings: Vec<Tie>,
     /// The model.
     pub model: ModelUsed,
     /// The trace's format.
@@ -141,6 +146,8 @@ pub struct Report {
     pub deployment_attempted: bool,
     /// What happened, in order.
     pub moments: Vec<MomentRow>,
+    /// The results and artifacts that were read, beside trace and logs.
+    pub materials: Vec<Material>,
 }
 
 impl Report {
@@ -179,6 +186,12 @@ impl Report {
             states: rows.collect(),
             directly_before: (0..of.essential()).map(|state| of.directly_before(state)).collect(),
             findings: findings.into_iter().map(|finding| blank_finding(finding, secrets)).collect(),
+            bindings: facts
+                .evidence
+                .ties()
+                .into_iter()
+                .map(|tie| Tie { named: blank(&tie.named), deployed: blank(&tie.deployed), ..tie })
+                .collect(),
             model: ModelUsed { path: blank(&model.path), ..model },
             format: facts.trace.format,
             recognition: facts.trace.recognition,
@@ -200,6 +213,14 @@ impl Report {
             chained: facts.trace.reading.chain.links,
             deployment_attempted: facts.observation.last_deployment().is_some(),
             moments: moments.collect(),
+            materials: {
+                let all = facts.health.materials.iter().chain(&facts.evidence.materials);
+                all.map(|material| Material {
+                    file: secrets.blank(&material.file),
+                    digest: material.digest.clone(),
+                })
+                .collect()
+            },
         }
     }
 

@@ -175,12 +175,29 @@ impl Settings {
         }
     }
 
+    /// The run and its commit, where that is what a deployment of this run deploys: on other events than a push the commit may
+    /// be that of the default branch.
+    #[must_use]
+    pub fn commit_of_run(&self) -> Option<(String, String)> {
+        let Runner { event_name, run_id, sha, .. } = &self.runner;
+        let known = event_name == "push" && !run_id.is_empty() && !sha.is_empty();
+        known.then(|| (run_id.clone(), sha.clone()))
+    }
+
     /// Where the run can be seen, as name and address.
     #[must_use]
     pub fn run(&self) -> Option<(String, String)> {
         let run_id = &self.runner.run_id;
         let runs = self.runs_url().filter(|_| !run_id.is_empty());
         runs.map(|runs| (run_id.clone(), format!("{runs}/{run_id}")))
+    }
+
+    /// What stands before the path of a file of the repository to make it a URI, at the commit of the run.
+    #[must_use]
+    pub fn source_base(&self) -> String {
+        let Runner { server_url, repository, sha, .. } = &self.runner;
+        let known = Repository::of(repository).is_some() && !server_url.is_empty() && !sha.is_empty();
+        if known { format!("git+{server_url}/{repository}@{sha}#") } else { String::new() }
     }
 
     /// How GitHub is reached. `None` without a token or a repository.

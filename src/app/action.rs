@@ -8,16 +8,17 @@ use std::time::{Duration, Instant};
 use tokio::task::spawn_blocking;
 
 use super::classify::{Classified, classify};
+use super::files::{self, Written};
 use super::folders::needs_commit;
 use super::guard::{self, Interruption, Signals};
 use super::publish::{self, Published};
 use super::troubles::Troubles;
 use super::{learn, plan, record};
 use crate::message::Message;
+use crate::report::Report;
 use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
 use crate::report::markdown;
 use crate::report::terminal::{self, Colour};
-use crate::report::{Report, json};
 use crate::runner::{self, SUMMARY_CAP, Verbosity};
 use crate::settings::{Settings, Task};
 use crate::verdict::Verdict;
@@ -162,8 +163,8 @@ fn steps(settings: &Settings, changed: Option<Vec<String>>) -> Done {
     let warnings: Vec<Message> = troubles.0.iter().map(|warning| warning.clone().map_quotes(blank)).collect();
     let mut troubles = Troubles(warnings);
     let worst = publish::worst(&reports.all).and_then(|worst| reports.all.get(worst));
-    let report_path = guard::isolated(|| write_report(settings, &reports, &mut troubles)).unwrap_or_default();
-    let _ = guard::isolated(|| outputs(settings, &reports, worst, &report_path, &mut troubles));
+    let written = guard::isolated(|| files::write(settings, &reports, &mut troubles)).unwrap_or_default();
+    let _ = guard::isolated(|| outputs(settings, &reports, worst, &written, &mut troubles));
     let _ = guard::isolated(|| annotate(&reports, &troubles));
     let before = troubles.0.len();
     if inputs.summary {
@@ -179,27 +180,11 @@ fn steps(settings: &Settings, changed: Option<Vec<String>>) -> Done {
     Done { reports, status }
 }
 
-fn write_report(settings: &Settings, reports: &Classified, troubles: &mut Troubles) -> String {
-    let (Some(path), Some(workspace)) = (&settings.inputs.report_path, &reports.workspace) else {
-        return String::new();
-    };
-    let several = reports.all.len() > 1 || reports.by_plan;
-    let layout = if several { json::Layout::Line } else { json::Layout::Pretty };
-    let text: String = reports.all.iter().map(|report| json::render(report, layout)).collect();
-    match runner::write_inside(workspace, Path::new(path), &text) {
-        Ok(_) => path.clone(),
-        Err(error) => {
-            troubles.add("the report cannot be written to {}: {}", &[path, &error.to_string()]);
-            String::new()
-        }
-    }
-}
-
 fn outputs(
     settings: &Settings,
     reports: &Classified,
     worst: Option<&Report>,
-    report_path: &str,
+    written: &Written,
     troubles: &mut Troubles,
 ) {
     let text = |of: &dyn Fn(&Report) -> String| worst.map(of).unwrap_or_default();
@@ -215,9 +200,9 @@ fn outputs(
         ("findings-count", findings.to_string()),
         ("health", text(&|report| report.health.id().to_owned())),
         ("claim", text(&|report| report.claim.id().to_owned())),
-        ("report-path", report_path.to_owned()),
         ("status", troubles.status()),
     ];
+    let values: Vec<_> = values.into_iter().chain(written.outputs()).collect();
     let Some(file) = settings.output_file() else { return };
     if let Err(error) = runner::outputs(&file, &values) {
         troubles.add(&format!("the outputs cannot be written: {}", error.kind()), &[]);

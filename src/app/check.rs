@@ -69,7 +69,7 @@ pub(super) struct Opened<'a> {
 
 /// Finds the files of a job and opens its trace.
 pub(super) fn open<'a>(job: &'a Job, options: &'a Options) -> Opened<'a> {
-    let evidence = discover::documents(job, options.evidence);
+    let evidence = discover::documents(job, options);
     let traces = discover::traces(job);
     let mut trace = TraceFacts {
         absent: traces.absent,
@@ -110,7 +110,7 @@ fn judge(opened: Opened<'_>, job: &Job, options: &Options, all: &[Chosen]) -> Ve
                 _ => None,
             };
             let mut evidence = evidence.clone();
-            discover::artifacts(job, &chosen.model, &mut evidence);
+            discover::artifacts(job, options, &chosen.model, &mut evidence);
             if !health.checks.is_empty() || health.failed.is_some() {
                 // Results are the artifact of the tests, whatever their file is called.
                 evidence.present.insert(discover::TESTS_FILE.to_owned());

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::check::check;
 use super::folders::{FOLDERS_CAP, folders, name};
-use super::job::{Job, Named, Options};
+use super::job::{Commit, Job, Materials, Named, Options};
 use super::parallel::{in_order, workers};
 use super::troubles::Troubles;
 use crate::plan::Plan;
@@ -56,6 +56,8 @@ pub(super) fn classify(
         terminal_state: inputs.terminal_state.clone(),
         state_map: state_map(&workspace, named(&inputs.state_map), troubles),
         secrets: secrets.clone(),
+        commit: Commit { named: inputs.commit.clone(), of_run: settings.commit_of_run() },
+        materials: if inputs.attestation_path.is_some() { Materials::All } else { Materials::Judged },
     };
     let planned = match (&inputs.plan_path, inputs.shard) {
         (None, None) => None,

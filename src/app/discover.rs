@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use super::job::{Job, Named};
+use super::job::{Job, Materials, Named, Options};
 use super::source;
+use crate::digest::{Material, digest};
+use crate::evidence::about::Deployed;
 use crate::evidence::{
     self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE,
+    TEMPLATE_FILE,
 };
 use crate::health::{Health, junit, results};
 use crate::model::Model;
@@ -165,21 +168,52 @@ fn newest(job: &Job, traces: &[Named], found: &mut Traces) {
 }
 
 /// Reads the files that say something of states: gate, authorization, state and metadata.
-pub(super) fn documents(job: &Job, mode: Mode) -> Evidence {
+pub(super) fn documents(job: &Job, options: &Options) -> Evidence {
+    let mode = options.evidence;
     let mut evidence = Evidence { mode, ..Evidence::default() };
     let Some(folder) = &job.folder else {
         // Without a folder nothing can lie beside the trace.
         evidence.mode = Mode::Off;
         return evidence;
     };
-    evidence.state = document(job, folder, STATE_FILE, Record::read, &mut evidence.refused);
-    evidence.metadata = document(job, folder, METADATA_FILE, Record::read, &mut evidence.refused);
+    evidence.state = document(job, folder, STATE_FILE, Record::read, &mut evidence);
+    evidence.metadata = document(job, folder, METADATA_FILE, Record::read, &mut evidence);
     if mode != Mode::Off {
-        evidence.gate = document(job, folder, GATE_FILE, Gate::read, &mut evidence.refused);
-        evidence.authorization =
-            document(job, folder, AUTHORIZATION_FILE, Record::read, &mut evidence.refused);
+        evidence.gate = document(job, folder, GATE_FILE, Gate::read, &mut evidence);
+        evidence.authorization = document(job, folder, AUTHORIZATION_FILE, Record::read, &mut evidence);
+        evidence.deployed = deployed(job, folder, &mut evidence, options);
     }
     evidence
+}
+
+/// What was deployed, as far as it is known and anything is to be compared with it.
+fn deployed(job: &Job, folder: &Named, evidence: &mut Evidence, options: &Options) -> Deployed {
+    let commit = &options.commit;
+    let file = folder.join(TEMPLATE_FILE);
+    let wanted = evidence.names_a_template() || options.materials == Materials::All;
+    let template = match wanted.then(|| job.workspace.read(&file.path)) {
+        Some(Ok(bytes)) => {
+            evidence.materials.push(Material::of(&file.shown, &bytes));
+            digests(&bytes)
+        }
+        Some(Err(_)) | None => Vec::new(),
+    };
+    let said = |file: &Document<Record>| file.read().and_then(|record| record.about.commit.clone());
+    let of_run = || {
+        let run = evidence.state.read().and_then(|state| state.run.as_ref())?;
+        commit.of_run.as_ref().filter(|(own, _)| own == run).map(|(_, commit)| commit.clone())
+    };
+    let commit = commit.named.clone().or_else(|| said(&evidence.state)).or_else(|| said(&evidence.metadata));
+    Deployed { template, commit: commit.or_else(of_run) }
+}
+
+/// The digest of a file, and the one that it has with the line breaks of another system.
+fn digests(bytes: &[u8]) -> Vec<String> {
+    let own = digest(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.contains("\r\n") => vec![own, digest(text.replace("\r\n", "\n").as_bytes())],
+        Ok(_) | Err(_) => vec![own],
+    }
 }
 
 fn document<T>(
@@ -187,13 +221,17 @@ fn document<T>(
     folder: &Named,
     name: &str,
     read: impl Fn(&serde_json::Value) -> Result<T, String>,
-    refused: &mut std::collections::BTreeMap<String, String>,
+    evidence: &mut Evidence,
 ) -> Document<T> {
-    match job.workspace.read(&folder.join(name).path) {
-        Ok(bytes) => Document::of_bytes(&bytes, read),
+    let file = folder.join(name);
+    match job.workspace.read(&file.path) {
+        Ok(bytes) => {
+            evidence.materials.push(Material::of(&file.shown, &bytes));
+            Document::of_bytes(&bytes, read)
+        }
         Err(refusal) if refusal.is_absence() => {
             if refusal == Refusal::Outside {
-                refused.insert(name.to_owned(), refusal.to_string());
+                evidence.refused.insert(name.to_owned(), refusal.to_string());
             }
             Document::Absent
         }
@@ -201,13 +239,20 @@ fn document<T>(
     }
 }
 
-/// Looks which of the artifacts that a model wants are there.
-pub(super) fn artifacts(job: &Job, model: &Model, evidence: &mut Evidence) {
+/// Looks which of the artifacts that a model wants are there. Of those that are not read only their digests can be wanted.
+pub(super) fn artifacts(job: &Job, options: &Options, model: &Model, evidence: &mut Evidence) {
     let Some(folder) = job.folder.as_ref().filter(|_| evidence.mode != Mode::Off) else { return };
     for name in evidence::wanted(model) {
-        let path = folder.join(&name).path;
-        match job.workspace.resolve(&path).map(|real| real.is_file()) {
+        let file = folder.join(&name);
+        match job.workspace.resolve(&file.path).map(|real| real.is_file()) {
             Ok(true) => {
+                let is_new = || !evidence.materials.iter().any(|material| material.file == file.shown);
+                if options.materials == Materials::All
+                    && is_new()
+                    && let Ok(bytes) = job.workspace.read(&file.path)
+                {
+                    evidence.materials.push(Material::of(&file.shown, &bytes));
+                }
                 evidence.present.insert(name);
             }
             Ok(false) => {
@@ -268,7 +313,8 @@ pub(super) fn health(job: &Job) -> Health {
                 } else {
                     results::read(&bytes)
                 };
-                return Health { file: Some(file.shown), ..health };
+                let materials = vec![Material::of(&file.shown, &bytes)];
+                return Health { file: Some(file.shown), materials, ..health };
             }
             Err(Refusal::Absent) if !explicit => {}
             Err(refusal) => return unread(file, &refusal),
@@ -286,7 +332,8 @@ pub(super) fn health(job: &Job) -> Health {
     }
     let file = files.first().map(|(name, _)| name.clone());
     let health = junit::read(files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
-    Health { file, ..health }
+    let materials = files.iter().map(|(name, bytes)| Material::of(name, bytes)).collect();
+    Health { file, materials, ..health }
 }
 
 /// The results cannot be read.

@@ -54,6 +54,29 @@ pub struct Options {
     pub state_map: StateMap,
     /// What must not be repeated.
     pub secrets: Secrets,
+    /// How the commit that was deployed is known, where the deployment does not say it.
+    pub commit: Commit,
+    /// Which files are hashed beyond those whose content is judged.
+    pub materials: Materials,
+}
+
+/// Which files are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Materials {
+    /// Those whose content is judged.
+    #[default]
+    Judged,
+    /// Also those of which only the presence counts: an attestation names them all.
+    All,
+}
+
+/// How the commit that was deployed is known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Commit {
+    /// It was named.
+    pub named: Option<String>,
+    /// The run that this is, and its commit: it is the one of a deployment of the same run.
+    pub of_run: Option<(String, String)>,
 }
 
 /// One deployment to check.

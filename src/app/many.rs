@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use super::attest;
 use super::check::{Checked, check};
 use super::command::{Ending, places, state_map, workspace_of};
-use super::job::{Job, Named, Options};
+use super::job::{Commit, Job, Materials, Named, Options};
 use super::parallel::{in_order, workers};
 use super::patterns::{is_pattern, matching};
+use super::time::{Precision, now};
 use crate::cli::{Check, Format};
 use crate::message::Message;
 use crate::model::Threshold;
 use crate::plan::Plan;
+use crate::report::attestation::{Attestation, Occasion, attest};
 use crate::report::markdown::Context;
 use crate::report::terminal::Colour;
 use crate::report::{Report, annotations, json, markdown, terminal as text};
@@ -37,7 +40,11 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         terminal_state: arguments.terminal_state.clone(),
         state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
         secrets: Secrets::default(),
+        commit: Commit { named: arguments.commit.clone(), of_run: None },
+        materials: if arguments.attestation.is_some() { Materials::All } else { Materials::Judged },
     };
+    // One time for all of them: that of the command.
+    let occasion = Occasion { time: now(terminal.source_date, Precision::Seconds), base: String::new() };
     let mut tally = Tally::default();
     let asked = match (&arguments.plan, arguments.shard) {
         (Some(file), Some(shard)) => Asked::of_plan(file, shard, &here, &everywhere)?,
@@ -46,12 +53,13 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
     let one = asked.one();
     let layout = if one { json::Layout::Pretty } else { json::Layout::Line };
     let colour = runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref());
-    let place = Place { inside: asked.inside.clone(), here, everywhere };
+    let place = Place { inside: asked.inside.clone(), here: here.clone(), everywhere };
     let work = |at: usize| {
         let job = place.job(asked.folders.get(at).and_then(Option::as_ref), arguments)?;
         let Checked { report, warnings } = check(&job, &options).map_err(|error| error.to_string())?;
         let rendered = rendered(&report, arguments.format, colour, layout);
-        Ok::<Done, String>(Done { report, rendered, warnings })
+        let attestation = arguments.attestation.as_ref().map(|_| attest(&report, &occasion));
+        Ok::<Done, String>(Done { report, rendered, warnings, attestation })
     };
     let workers = arguments.jobs.map_or_else(workers, usize::from);
     let mut progress = Progress::new(asked.folders.len(), terminal.term.as_deref(), terminal.ci.as_deref());
@@ -72,6 +80,14 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         tally.take(done, arguments, &mut progress)
     });
     drop(progress);
+    if let Some(path) = &arguments.attestation {
+        let outputs = attest::outputs(&tally.attestations, &here.join(path));
+        for output in [outputs.statement].iter().chain(outputs.parts.iter().flatten()) {
+            runner::write_file(&output.path, &output.text).map_err(|error| {
+                format!("the attestation cannot be written to {}: {error}", output.path.display())
+            })?;
+        }
+    }
     Ok(tally.end(arguments.format, one))
 }
 
@@ -80,6 +96,7 @@ struct Done {
     report: Report,
     rendered: String,
     warnings: Vec<Message>,
+    attestation: Option<Attestation>,
 }
 
 fn rendered(report: &Report, format: Format, colour: Colour, layout: json::Layout) -> String {
@@ -101,6 +118,8 @@ struct Tally {
     /// Nobody takes what is printed.
     broken: bool,
     warned: BTreeSet<String>,
+    /// Where they are asked for.
+    attestations: Vec<Attestation>,
 }
 
 impl Tally {
@@ -119,6 +138,7 @@ impl Tally {
             self.broken = true;
             return ControlFlow::Break(());
         }
+        self.attestations.extend(done.attestation);
         progress.step();
         let verdict = done.report.verdict;
         self.verdicts.push(verdict);

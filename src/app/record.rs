@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::check::deployment_id;
 use super::choose;
 use super::discover::{self, TRACE_FILE};
-use super::job::{Job, Named};
+use super::job::{Job, Named, Options};
 use crate::evidence::Mode;
 use crate::message::{Message, some};
 use crate::report::ModelSource;
@@ -67,7 +67,7 @@ fn record(
             return Err(Message::new(&text, &[name]));
         }
     }
-    let said = discover::documents(job, Mode::Off);
+    let said = discover::documents(job, &Options { evidence: Mode::Off, ..Options::default() });
     let deployment = request.deployment.clone().or_else(|| deployment_id(job, said.deployment_id()));
     let file = folder.join(TRACE_FILE);
     let mut head = String::new();

@@ -61,6 +61,16 @@ pub struct Check {
     #[arg(long, value_enum, default_value_t = Evidence::Report)]
     pub evidence: Evidence,
 
+    /// Commit that was deployed, to compare with the one that artifacts name. Else the one that state.json or metadata.json
+    /// names
+    #[arg(long, value_name = "SHA")]
+    pub commit: Option<String>,
+
+    /// Also write an attestation of the verdict: an in-toto statement with a SLSA verification summary; beside it the
+    /// predicate alone (.predicate.json) and its subjects (.subjects.txt), to be signed
+    #[arg(long, value_name = "FILE")]
+    pub attestation: Option<PathBuf>,
+
     /// Share of the essential states that must be covered, 1 to 100 percent, in place of the model's
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub coverage_threshold: Option<f64>,

@@ -5,14 +5,16 @@ use serde::Serialize;
 
 use super::Report;
 use crate::escape;
+use crate::evidence::about::Tie;
 use crate::model::write::number;
 use crate::verdict::Finding;
 
 /// The schema of the report.
 pub const SCHEMA: &str = "process-integrity-report/v1";
 
+/// The report as it is serialized.
 #[derive(Serialize)]
-struct Document<'a> {
+pub(super) struct Document<'a> {
     schema: &'static str,
     deployment_id: &'a str,
     folder: Option<&'a str>,
@@ -24,6 +26,7 @@ struct Document<'a> {
     states: Vec<StatePart<'a>>,
     missing: Vec<&'a str>,
     findings: Vec<FindingPart<'a>>,
+    bindings: Vec<BindingPart<'a>>,
     model: ModelPart<'a>,
     trace: TracePart<'a>,
 }
@@ -70,6 +73,15 @@ struct FindingPart<'a> {
 }
 
 #[derive(Serialize)]
+struct BindingPart<'a> {
+    file: &'a str,
+    of: &'static str,
+    status: &'static str,
+    named: Option<&'a str>,
+    deployed: Option<&'a str>,
+}
+
+#[derive(Serialize)]
 struct ModelPart<'a> {
     source: &'static str,
     path: Option<&'a str>,
@@ -111,6 +123,16 @@ fn finding(finding: &Finding) -> FindingPart<'_> {
     }
 }
 
+fn binding(tie: &Tie) -> BindingPart<'_> {
+    BindingPart {
+        file: tie.file,
+        of: tie.thing.id(),
+        status: tie.tied.id(),
+        named: tie.named.as_deref(),
+        deployed: tie.deployed.as_deref(),
+    }
+}
+
 /// How a document is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
@@ -123,6 +145,19 @@ pub enum Layout {
 /// The report as JSON, ending with a line break.
 #[must_use]
 pub fn render(report: &Report, layout: Layout) -> String {
+    let document = document(report);
+    let text = match layout {
+        Layout::Pretty => serde_json::to_string_pretty(&document),
+        Layout::Line => serde_json::to_string(&document),
+    };
+    // The document holds texts and numbers only, which always serialize.
+    let mut text = escape::json(&text.unwrap_or_default());
+    text.push('\n');
+    text
+}
+
+/// The report, to be serialized by itself or as a part of something else.
+pub(super) fn document(report: &Report) -> Document<'_> {
     let checks = report.checks.iter().map(|check| CheckPart {
         resource: &check.resource,
         status: check.status.id(),
@@ -133,7 +168,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
         status: state.status.id(),
         line: state.seen.map(|seen| seen.place.line),
     });
-    let document = Document {
+    Document {
         schema: SCHEMA,
         deployment_id: &report.deployment,
         folder: report.folder.as_deref(),
@@ -150,6 +185,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
         states: states.collect(),
         missing: report.missing().collect(),
         findings: report.findings.iter().map(finding).collect(),
+        bindings: report.bindings.iter().map(binding).collect(),
         model: ModelPart {
             source: report.model.source.id(),
             path: report.model.path.as_deref(),
@@ -171,13 +207,5 @@ pub fn render(report: &Report, layout: Layout) -> String {
                 .map(|log| LogPart { format: log.format.id(), path: &log.file, digest: &log.digest })
                 .collect(),
         },
-    };
-    let text = match layout {
-        Layout::Pretty => serde_json::to_string_pretty(&document),
-        Layout::Line => serde_json::to_string(&document),
-    };
-    // The document holds texts and numbers only, which always serialize.
-    let mut text = escape::json(&text.unwrap_or_default());
-    text.push('\n');
-    text
+    }
 }

@@ -331,6 +331,9 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
         if !how.is_empty() {
             let _ = writeln!(out, "- Format {how}");
         }
+        for binding in super::words::bindings(report) {
+            let _ = writeln!(out, "- Evidence: {}", message(&binding, false));
+        }
         for log in report.compared.iter().take(ROWS_SHORT) {
             let file = markdown_code(&cut(&log.file, 200));
             let _ = writeln!(out, "- Compared with: {} {file}, `{}`", log.format.title(), log.digest);

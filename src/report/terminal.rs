@@ -216,6 +216,9 @@ fn foot(report: &Report, paper: &mut Paper) {
     if !provenance.is_empty() {
         paper.line(&paper.paint(DIM, &format!("       {provenance}")));
     }
+    for binding in super::words::bindings(report) {
+        paper.line(&paper.paint(DIM, &format!("Evidence: {}", super::plain(&binding, escape::line))));
+    }
     for log in report.compared.iter().take(SHOWN) {
         let file = escape::line(&cut(&log.file, 200));
         paper.line(&paper.paint(DIM, &format!("Compared with: {} {file}", log.format.title())));

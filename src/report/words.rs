@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::conformance::StateStatus;
+use crate::evidence::about::{Thing, Tied};
 use crate::health::HealthStatus;
 use crate::message::{Message, list};
 use crate::verdict::{FindingId, Verdict};
@@ -103,4 +104,36 @@ pub fn action(report: &Report) -> Option<Message> {
     states.truncate(20);
     let whom = if states.is_empty() { String::new() } else { format!("{}: ", list(states.len())) };
     Some(Message::new(&format!("{whom}{}", first.hint), &states))
+}
+
+/// What the artifacts say that they are about: a sentence for each file.
+#[must_use]
+pub fn bindings(report: &Report) -> Vec<Message> {
+    let mut sentences: Vec<Message> = Vec::new();
+    for ties in report.bindings.chunk_by(|a, b| a.file == b.file) {
+        let phrases: Vec<&str> = match ties {
+            [template, commit] if [template.tied, commit.tied] == [Tied::Unnamed; 2] => {
+                vec!["it names neither a template nor a commit, so nothing ties it to what was deployed"]
+            }
+            ties => ties.iter().map(|tie| phrase(tie.thing, tie.tied)).collect(),
+        };
+        let text = format!("{{}}: {}", phrases.join("; "));
+        sentences.extend(ties.first().map(|tie| Message::new(&text, &[tie.file])));
+    }
+    sentences
+}
+
+fn phrase(thing: Thing, tied: Tied) -> &'static str {
+    match (thing, tied) {
+        (Thing::Template, Tied::Same) => "it is about the deployed template",
+        (Thing::Template, Tied::Other) => "it is about another template than the deployed one",
+        (Thing::Template, Tied::Unnamed) => "it names no template",
+        (Thing::Template, Tied::Unknown) => {
+            "it names a template, but there is no template.json to compare it with"
+        }
+        (Thing::Commit, Tied::Same) => "it is about the deployed commit",
+        (Thing::Commit, Tied::Other) => "it is about another commit than the deployed one",
+        (Thing::Commit, Tied::Unnamed) => "it names no commit",
+        (Thing::Commit, Tied::Unknown) => "it names a commit, but which one was deployed is not known",
+    }
 }

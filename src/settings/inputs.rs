@@ -62,6 +62,8 @@ pub(super) struct Raw {
     coverage_threshold: String,
     min_events: String,
     evidence: String,
+    commit: String,
+    attestation_path: String,
     comment: String,
     comment_key: String,
     pr_number: String,
@@ -121,6 +123,10 @@ pub struct Inputs {
     pub min_events: u64,
     /// What is asked of evidence.
     pub evidence: evidence::Mode,
+    /// The commit that was deployed.
+    pub commit: Option<String>,
+    /// Also write an attestation there.
+    pub attestation_path: Option<String>,
     /// When a comment is written.
     pub comment: Mode,
     /// One comment a key; in place of the deployment's id.
@@ -258,6 +264,8 @@ impl Inputs {
             coverage_threshold,
             min_events,
             evidence,
+            commit: text(raw.commit),
+            attestation_path: text(raw.attestation_path),
             comment,
             comment_key: text(raw.comment_key),
             pr_number,

@@ -183,8 +183,13 @@ fn the_action_declares_what_the_program_reads_and_writes() {
     read.sort();
     inputs.sort();
     assert_eq!(read, inputs);
-    let written =
-        ["src/app/action.rs", "src/app/learn/step.rs", "src/app/plan/step.rs", "src/app/record/step.rs"];
+    let written = [
+        "src/app/action.rs",
+        "src/app/files.rs",
+        "src/app/learn/step.rs",
+        "src/app/plan/step.rs",
+        "src/app/record/step.rs",
+    ];
     let action: String =
         written.iter().map(|file| std::fs::read_to_string(root().join(file)).unwrap()).collect();
     for (name, _, _) in declared("outputs") {

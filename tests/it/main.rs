@@ -4,6 +4,7 @@
 
 mod action;
 mod arrows;
+mod attestation;
 mod cases;
 mod command;
 mod comment;

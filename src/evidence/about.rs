@@ -1,0 +1,212 @@
+//! What an artifact says of the deployment that it is about: the digest of a template, and a commit. A gate that passed another
+//! template than the one that was deployed has proven nothing.
+
+use serde_json::Value;
+
+use crate::escape::cut;
+use crate::json;
+
+/// Keys of a template's digest: of the file's object, or below `template`.
+const TEMPLATE_KEYS: [&str; 4] = ["templateDigest", "template_digest", "templateSha256", "template_sha256"];
+const IN_TEMPLATE_KEYS: [&str; 2] = ["digest", "sha256"];
+/// Keys of a commit: of the file's object, or below `trigger`, where git-ape's authorization has it.
+const COMMIT_KEYS: [&str; 3] = ["commit", "commitSha", "commit_sha"];
+/// A shorter abbreviation of a commit is none: as git's own least is, in practice.
+const ABBREVIATED: usize = 7;
+/// No digest or commit is longer; what is kept of a longer text equals nothing.
+const LENGTH: usize = 200;
+
+/// What a file names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// The template, as the file writes it.
+    pub template: Option<String>,
+    /// The commit, as the file writes it.
+    pub commit: Option<String>,
+}
+
+impl About {
+    /// Reads the file's object. A value that is no text is kept as it is written: it then equals nothing.
+    #[must_use]
+    pub fn read(file: &Value) -> Self {
+        let of =
+            |object: &Value, keys: &[&str]| keys.iter().find_map(|key| text(json::present(object, key)?));
+        let below = |key: &str, keys: &[&str]| of(json::present(file, key)?, keys);
+        Self {
+            template: of(file, &TEMPLATE_KEYS).or_else(|| below("template", &IN_TEMPLATE_KEYS)),
+            commit: of(file, &COMMIT_KEYS).or_else(|| below("trigger", &COMMIT_KEYS)),
+        }
+    }
+}
+
+/// The text of a value. A digest may also be an object, algorithm → value, as in-toto writes it.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if text.trim().is_empty() => None,
+        Value::String(text) => Some(cut(text.trim(), LENGTH)),
+        Value::Object(digests) => match digests.get("sha256") {
+            Some(Value::String(hex)) => Some(cut(hex, LENGTH)),
+            Some(_) | None => Some(cut(&value.to_string(), LENGTH)),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            Some(cut(&value.to_string(), LENGTH))
+        }
+    }
+}
+
+/// Which thing a file names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Thing {
+    /// The template.
+    Template,
+    /// The commit.
+    Commit,
+}
+
+impl Thing {
+    /// The id in reports.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Template => "template",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// Whether what a file names is what was deployed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tied {
+    /// It is.
+    Same,
+    /// It is another.
+    Other,
+    /// The file names none: nothing ties it to what was deployed.
+    Unnamed,
+    /// It names one, but what was deployed is not known.
+    Unknown,
+}
+
+impl Tied {
+    /// The id in reports.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Other => "other",
+            Self::Unnamed => "unnamed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One comparison of what an artifact names with what was deployed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tie {
+    /// The artifact's file.
+    pub file: &'static str,
+    /// What is compared.
+    pub thing: Thing,
+    /// What came of it.
+    pub tied: Tied,
+    /// What the artifact names.
+    pub named: Option<String>,
+    /// What was deployed, where the artifact names something to compare it with.
+    pub deployed: Option<String>,
+}
+
+/// What is known of what was deployed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Deployed {
+    /// Digests by which the template in the folder goes: of its bytes, and of those with LF line breaks, since git may have
+    /// changed them. `sha256:…`, the first one is shown.
+    pub template: Vec<String>,
+    /// The commit.
+    pub commit: Option<String>,
+}
+
+impl Deployed {
+    /// Compares what an artifact names.
+    #[must_use]
+    pub fn compare(&self, file: &'static str, about: &About) -> [Tie; 2] {
+        let template = match (&about.template, self.template.as_slice()) {
+            (None, _) => Tied::Unnamed,
+            (Some(_), []) => Tied::Unknown,
+            (Some(named), known) if known.iter().any(|digest| same_digest(named, digest)) => Tied::Same,
+            (Some(_), _) => Tied::Other,
+        };
+        let commit = match (&about.commit, &self.commit) {
+            (None, _) => Tied::Unnamed,
+            (Some(_), None) => Tied::Unknown,
+            (Some(named), Some(deployed)) if same_commit(named, deployed) => Tied::Same,
+            (Some(_), Some(_)) => Tied::Other,
+        };
+        let tie = |thing, tied, named: &Option<String>, deployed: Option<&String>| Tie {
+            file,
+            thing,
+            tied,
+            named: named.clone(),
+            // What nobody names is compared with nothing.
+            deployed: deployed.filter(|_| named.is_some()).cloned(),
+        };
+        [
+            tie(Thing::Template, template, &about.template, self.template.first()),
+            tie(Thing::Commit, commit, &about.commit, self.commit.as_ref()),
+        ]
+    }
+}
+
+/// `sha256:` may be left out; case does not matter.
+fn same_digest(named: &str, digest: &str) -> bool {
+    let hex = |text: &str| text.trim_start_matches("sha256:").to_ascii_lowercase();
+    hex(&named.to_ascii_lowercase()) == hex(digest)
+}
+
+/// One is the other, or an abbreviation of it.
+fn same_commit(named: &str, deployed: &str) -> bool {
+    let (named, deployed) = (named.to_ascii_lowercase(), deployed.to_ascii_lowercase());
+    let short = named.len().min(deployed.len());
+    short >= ABBREVIATED && (named.starts_with(&deployed) || deployed.starts_with(&named))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn about(file: Value) -> (Option<String>, Option<String>) {
+        let about = About::read(&file);
+        (about.template, about.commit)
+    }
+
+    #[test]
+    fn a_template_and_a_commit_are_found_under_their_names() {
+        let both = (Some("sha256:aa".to_owned()), Some("abc1234".to_owned()));
+        assert_eq!(about(json!({"templateDigest": "sha256:aa", "commit": "abc1234"})), both);
+        assert_eq!(
+            about(json!({"template": {"digest": "sha256:aa"}, "trigger": {"commitSha": "abc1234"}})),
+            both
+        );
+        assert_eq!(about(json!({"template_sha256": " sha256:aa ", "commit_sha": "abc1234"})), both);
+        assert_eq!(about(json!({"templateDigest": {"sha256": "sha256:aa"}, "commitSha": "abc1234"})), both);
+        assert_eq!(about(json!({"templateDigest": 5, "commit": null})), (Some("5".to_owned()), None));
+        assert_eq!(about(json!({"templateDigest": "", "template": "x.json"})), (None, None));
+    }
+
+    #[test]
+    fn what_is_named_is_the_same_or_another_or_not_known() {
+        let deployed = Deployed {
+            template: vec!["sha256:aa01".to_owned(), "sha256:bb02".to_owned()],
+            commit: Some("abc1234def".to_owned()),
+        };
+        let tied = |deployed: &Deployed, template: Option<&str>, commit: Option<&str>| {
+            let about = About { template: template.map(str::to_owned), commit: commit.map(str::to_owned) };
+            deployed.compare("f", &about).map(|tie| tie.tied)
+        };
+        assert_eq!(tied(&deployed, Some("SHA256:AA01"), Some("ABC1234")), [Tied::Same, Tied::Same]);
+        assert_eq!(tied(&deployed, Some("bb02"), Some("abc1234def00")), [Tied::Same, Tied::Same]);
+        assert_eq!(tied(&deployed, Some("sha256:cc03"), Some("abc12")), [Tied::Other, Tied::Other]);
+        assert_eq!(tied(&deployed, None, None), [Tied::Unnamed, Tied::Unnamed]);
+        assert_eq!(tied(&Deployed::default(), Some("aa01"), Some("abc1234")), [Tied::Unknown, Tied::Unknown]);
+    }
+}
