@@ -18,6 +18,8 @@ mod fake;
 #[path = "../../fuzz/src/lib.rs"]
 mod fuzz_bodies;
 mod fuzz_targets;
+mod git_ape_evals;
+mod git_ape_home;
 mod hostile;
 mod issue;
 mod laws;
