@@ -9,6 +9,7 @@ mod choose;
 mod classify;
 pub mod command;
 mod discover;
+mod explain;
 mod files;
 mod folders;
 pub mod guard;

@@ -3,11 +3,13 @@
 use clap::{Parser, Subcommand};
 
 mod check;
+mod explain;
 mod learn;
 mod plan;
 mod record;
 
 pub use check::{Check, Evidence, Format};
+pub use explain::Explain;
 pub use learn::{Learn, LearnFormat};
 pub use plan::Plan;
 pub use record::Record;
@@ -41,6 +43,8 @@ pub enum Command {
     Learn(Learn),
     /// Record one event in a deployment's trace, chained to the one before
     Record(Record),
+    /// Tell what a finding means and what to do about it
+    Explain(Explain),
 }
 
 fn percent(text: &str) -> Result<f64, String> {

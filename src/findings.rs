@@ -12,6 +12,7 @@ use crate::trace::{Place, Producer, Reading, Recognition, TraceFormat};
 use crate::verdict::Finding;
 
 mod beside;
+pub mod explain;
 mod flow;
 mod graph;
 mod states;

@@ -41,7 +41,8 @@
 //!   has one function a sink. Only [`runner`] prints and writes, only [`workspace`] opens files to read, only [`settings`]
 //!   knows the names of inputs and of the runner's variables, only [`github`] talks to a network.
 //! - Closed sets are enums with exhaustive matches: [`trace::TraceFormat`], [`verdict::FindingId`],
-//!   [`conformance::StateStatus`]. A new rule is a row in `FindingId`, one place in [`findings`], and a folder in `fixtures/`.
+//!   [`conformance::StateStatus`]. A new rule is a row in `FindingId`, one place in [`findings`],
+//!   an explanation in [`findings::explain`], and a folder in `fixtures/`.
 
 pub mod app;
 pub mod cli;

@@ -15,6 +15,7 @@ use crate::verdict::{Class, Finding, FindingId, Verdict};
 pub mod annotations;
 pub mod attestation;
 pub mod diagram;
+pub mod explanation;
 pub mod json;
 pub mod learning;
 pub mod markdown;

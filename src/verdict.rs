@@ -108,6 +108,12 @@ macro_rules! finding_ids {
                 match self { $(Self::$name => $id,)+ }
             }
 
+            /// What is wrong, in one sentence: the comment on its row.
+            #[must_use]
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),+).trim_ascii(),)+ }
+            }
+
             /// What it amounts to.
             #[must_use]
             pub fn class(self) -> Class {
@@ -126,15 +132,15 @@ finding_ids! {
     HealthContradiction "health-contradiction" Failure;
     /// The last attempt of the deployment state failed, or `state.json` says failed.
     DeploymentFailed "deployment-failed" Failure;
-    /// A guard's last attempt failed and no deployment completed.
+    /// A state that guards the deployment failed, and no deployment completed.
     StoppedBeforeDeployment "stopped-before-deployment" Failure;
     /// An essential state has no event.
     StateMissing "state-missing" Violation;
-    /// Its last attempt that counts did not complete.
+    /// An essential state was attempted, but its last attempt that counts did not complete.
     StateFailed "state-failed" Violation;
-    /// It guards the deployment, but at some deployment attempt it had not completed yet.
+    /// A state that guards the deployment completed only after a deployment attempt.
     StateLate "state-late" Violation;
-    /// It completed, but on something that was redone afterwards or did not exist yet.
+    /// A state completed, but on something that was redone afterwards or did not exist yet.
     StateStale "state-stale" Violation;
     /// No result, an empty one, or nothing was tested.
     HealthUnknown "health-unknown" Violation;
@@ -166,9 +172,9 @@ finding_ids! {
     OutOfOrder "out-of-order" Agent;
     /// The last checkpoint is not the expected terminal state.
     IncompleteWorkflow "incomplete-workflow" Agent;
-    /// Fewer events than `min-events`.
+    /// The run has fewer events than `min-events`.
     ShortTrace "short-trace" Agent;
-    /// Lines that could not be read.
+    /// The trace, or a log beside it, has lines that could not be read.
     TraceCorrupt "trace-corrupt" Agent;
     /// A timestamp is unreadable, goes back, or mixes zones.
     ClockAnomaly "clock-anomaly" Agent;

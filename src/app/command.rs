@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use super::{learn, many, plan, record};
+use super::{explain, learn, many, plan, record};
 use crate::cli::{Cli, Command};
 use crate::runner;
 use crate::settings::{Recorder, Terminal};
@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every deployment is verified, or help was asked for.
+    /// Every deployment is verified, or help or an explanation was asked for.
     Verified,
     /// At least one is not.
     NotVerified,
@@ -44,6 +44,7 @@ pub fn run(arguments: &[OsString], environment: &[(String, String)]) -> Ending {
         Command::Plan(arguments) => plan::command::run(&arguments),
         Command::Learn(arguments) => learn::command::run(&arguments, terminal),
         Command::Record(arguments) => record::command::run(&arguments, terminal, Recorder::read(environment)),
+        Command::Explain(arguments) => explain::run(&arguments),
     };
     result.unwrap_or_else(|reason| {
         runner::complain(&format!("error: {reason}"));

@@ -43,6 +43,22 @@ pub enum Code {
 }
 
 impl Code {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::InvalidTraceSchema,
+        Self::GraphDigestMismatch,
+        Self::UndeclaredNode,
+        Self::UndeclaredTransition,
+        Self::MissingRequiredEvidence,
+        Self::InvalidEntryNode,
+        Self::InvalidEventSequence,
+        Self::TransitionNodeMismatch,
+        Self::MissingRequiredNode,
+        Self::MissingSuccessTerminal,
+        Self::InvalidSuccessTerminal,
+        Self::MissingFailedTerminal,
+    ];
+
     /// git-ape's name for it.
     #[must_use]
     pub fn id(self) -> &'static str {

@@ -66,9 +66,13 @@ fn missing(facts: &Facts<'_>, state: usize) -> Finding {
         facts.observation.model().is_guard(state),
         facts.observation.model().deployment() == Some(state),
     ) {
-        (true, _) => "Run it, then deploy again; or, if it did run, let its step write the event, from the next run on.",
+        (true, _) => {
+            "Run it, then deploy again; or, if it did run, let its step write the event, from the next run on."
+        }
         (false, true) => "If the deployment did run, let its step write the event, from the next run on.",
-        (false, false) => "Run it now; or, if it did run, let its step write the event, from the next run on.",
+        (false, false) => {
+            "Run it now; or, if it did run, let its step write the event, from the next run on."
+        }
     };
     Finding::new(FindingId::StateMissing, message, hint).state(name).file(facts.trace_file())
 }

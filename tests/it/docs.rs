@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crate::support::{program, stdout};
+use process_integrity::conformance::sequence::Code;
+use process_integrity::findings::explain::of_code;
+use process_integrity::report::explanation;
 use process_integrity::verdict::FindingId;
 
 fn root() -> PathBuf {
@@ -48,7 +51,8 @@ fn the_examples_are_what_the_program_prints() {
             assert!(opening.starts_with("```"), "{}: {opening}", page.display());
             let (_, rest) =
                 format!("\n{rest}").split_once("\n```").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-            let command = if arguments.starts_with("learn ") { None } else { Some("check") };
+            let named = ["learn ", "explain "].iter().any(|command| arguments.starts_with(command));
+            let command = if named { None } else { Some("check") };
             let output = program().args(command).args(arguments.split(' ')).output().unwrap();
             let shown = stdout(&output);
             assert!(!shown.contains("\n```"), "the output would end its own block");
@@ -65,10 +69,55 @@ fn the_examples_are_what_the_program_prints() {
 
 #[test]
 fn every_finding_is_explained_with_its_class() {
-    let page = std::fs::read_to_string(root().join("docs/verdicts.md")).unwrap();
+    let _held = PAGES.lock();
+    let page = root().join("docs/verdicts.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let mut linked = text.clone();
     for id in FindingId::ALL {
-        let row = format!("| `{}` | {} |", id.id(), id.class().id());
-        assert!(page.contains(&row), "{row}");
+        let id_of = format!("| `{}` |", id.id());
+        linked = linked.replace(&id_of, &format!("| [`{0}`](findings.md#{0}) |", id.id()));
+        let row = format!("| [`{0}`](findings.md#{0}) | {1} |", id.id(), id.class().id());
+        assert!(linked.contains(&row), "{row}");
+    }
+    same(&page, &text, &linked);
+}
+
+/// The folder that the table of all findings names as an example of each.
+pub(crate) fn example_of(id: FindingId) -> String {
+    let text = std::fs::read_to_string(root().join("docs/verdicts.md")).unwrap();
+    let row = text.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{}`", id.id())));
+    let row = row.unwrap_or_else(|| panic!("{} has no row in docs/verdicts.md", id.id()));
+    let folder = row.split("](../fixtures/").nth(1).and_then(|rest| rest.split(')').next());
+    folder.unwrap_or_else(|| panic!("{} has no example: {row}", id.id())).to_owned()
+}
+
+#[test]
+fn the_page_on_findings_says_what_the_program_explains() {
+    let _held = PAGES.lock();
+    let page = root().join("docs/findings.md");
+    let text = std::fs::read_to_string(&page).unwrap_or_default();
+    let written = explanation::page(|id| Some(format!("../fixtures/{}", example_of(id))));
+    for id in FindingId::ALL {
+        let heading = format!("\n### {}\n", id.id());
+        assert_eq!(written.matches(&heading).count(), 1, "{heading}");
+    }
+    same(&page, &text, &written);
+}
+
+#[test]
+fn the_table_of_codes_names_the_findings_that_they_are_explained_by() {
+    let page = std::fs::read_to_string(root().join("docs/trace-format.md")).unwrap();
+    let mut before = "";
+    for code in Code::ALL {
+        let start = format!("| `{}` |", code.id());
+        let row = page.lines().find(|line| line.starts_with(&start)).unwrap();
+        let last = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let named = if last == "as above" { before } else { last };
+        for id in of_code(code) {
+            assert!(named.contains(&format!("`{}`", id.id())), "{row}");
+        }
+        assert_eq!(named.matches('`').count(), 2 * of_code(code).len(), "{row}");
+        before = named;
     }
 }
 

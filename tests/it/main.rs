@@ -12,6 +12,7 @@ mod comment_text;
 mod damaged;
 mod damaged_laws;
 mod docs;
+mod explain;
 mod fake;
 // The bodies of the fuzz targets, which their own crate makes public.
 #[allow(unreachable_pub)]
