@@ -179,6 +179,27 @@ pub fn json(document: &str) -> String {
     out
 }
 
+/// For the text of a message in a SARIF log: no placeholder (3.11.5), no link (3.11.6), no address and no mention that a
+/// reader of it makes a link of.
+#[must_use]
+pub fn sarif(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let text = break_old_commands(&visible(text));
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let next = rest.as_str().chars().next();
+        out.push(c);
+        match c {
+            '{' | '}' => out.push(c),
+            ']' if next == Some('(') => out.push(ZERO_WIDTH_SPACE),
+            ':' if next == Some('/') => out.push(ZERO_WIDTH_SPACE),
+            '@' => out.push(ZERO_WIDTH_SPACE),
+            _ => {}
+        }
+    }
+    out
+}
+
 /// Percent-encodes every byte that is not kept (RFC 3986, section 2.1). `keep` sees the bytes in order.
 #[must_use]
 pub fn percent(text: &str, mut keep: impl FnMut(u8) -> bool) -> String {
@@ -253,6 +274,12 @@ mod tests {
         let written = json(&value.to_string());
         assert!(written.is_ascii() && !written.contains("##["));
         assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
+    }
+
+    #[test]
+    fn a_sarif_message_holds_no_link_and_no_placeholder() {
+        assert_eq!(sarif("[a](b) {0} a[0] (c)"), "[a]\u{200b}(b) {{0}} a[0] (c)");
+        assert_eq!(sarif("https://x @y\n##[z]"), "https:\u{200b}//x @\u{200b}y\\n#\u{200b}#[z]");
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod explanation;
 pub mod json;
 pub mod learning;
 pub mod markdown;
+pub mod sarif;
 pub mod terminal;
 pub mod words;
 

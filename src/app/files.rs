@@ -1,13 +1,16 @@
-//! The files that the step is asked to write into the workspace.
+//! The files that the step is asked to write into the workspace. What cannot be written is a trouble, and keeps nothing else
+//! from being written.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::attest;
 use super::classify::Classified;
+use super::guard;
 use super::time::{Precision, now};
 use super::troubles::Troubles;
 use crate::report::attestation::{Occasion, attest};
-use crate::report::json;
+use crate::report::{json, sarif};
 use crate::runner;
 use crate::settings::Settings;
 use crate::workspace::Workspace;
@@ -16,6 +19,7 @@ use crate::workspace::Workspace;
 #[derive(Debug, Default)]
 pub(super) struct Written {
     report: String,
+    sarif: String,
     attestation: String,
     predicate: String,
     subjects: String,
@@ -23,9 +27,10 @@ pub(super) struct Written {
 
 impl Written {
     /// As outputs of the step.
-    pub(super) fn outputs(&self) -> [(&'static str, String); 4] {
+    pub(super) fn outputs(&self) -> [(&'static str, String); 5] {
         [
             ("report-path", self.report.clone()),
+            ("sarif-path", self.sarif.clone()),
             ("attestation-path", self.attestation.clone()),
             ("predicate-path", self.predicate.clone()),
             ("subjects-path", self.subjects.clone()),
@@ -36,38 +41,65 @@ impl Written {
 /// Writes what is asked for.
 pub(super) fn write(settings: &Settings, reports: &Classified, troubles: &mut Troubles) -> Written {
     let Some(workspace) = &reports.workspace else { return Written::default() };
+    let mut files = Files { workspace, troubles, taken: BTreeSet::new() };
     let mut written = Written::default();
-    if let Some(path) = &settings.inputs.report_path {
+    let inputs = &settings.inputs;
+    if let Some(path) = &inputs.report_path {
         let several = reports.all.len() > 1 || reports.by_plan;
         let layout = if several { json::Layout::Line } else { json::Layout::Pretty };
-        let text: String = reports.all.iter().map(|report| json::render(report, layout)).collect();
-        written.report = one("report", workspace, Path::new(path), &text, troubles);
+        let text = || reports.all.iter().map(|report| json::render(report, layout)).collect();
+        written.report = files.write("report", Path::new(path), text);
     }
-    if let Some(path) = &settings.inputs.attestation_path {
-        let occasion =
-            Occasion { time: now(settings.source_date, Precision::Seconds), base: settings.source_base() };
-        let all: Vec<_> = reports.all.iter().map(|report| attest(report, &occasion)).collect();
-        let outputs = attest::outputs(&all, Path::new(path));
-        let mut write =
-            |output: &attest::Output| one("attestation", workspace, &output.path, &output.text, troubles);
-        written.attestation = write(&outputs.statement);
-        if let Some([predicate, subjects]) = &outputs.parts {
-            written.predicate = write(predicate);
-            written.subjects = write(subjects);
+    if let Some(path) = &inputs.sarif_path {
+        let text = || sarif::render(&reports.all, |shown| workspace.relative(Path::new(shown)));
+        written.sarif = files.write("SARIF log", Path::new(path), text);
+    }
+    if let Some(path) = &inputs.attestation_path {
+        let time = now(settings.source_date, Precision::Seconds);
+        let occasion = Occasion { time, base: settings.source_base() };
+        let all = || reports.all.iter().map(|report| attest(report, &occasion)).collect::<Vec<_>>();
+        let outputs = guard::isolated(|| attest::outputs(&all(), Path::new(path)));
+        match outputs {
+            Ok(outputs) => {
+                let mut write =
+                    |output: attest::Output| files.write("attestation", &output.path, || output.text);
+                written.attestation = write(outputs.statement);
+                if let Some([predicate, subjects]) = outputs.parts {
+                    written.predicate = write(predicate);
+                    written.subjects = write(subjects);
+                }
+            }
+            Err(interruption) => files.troubles.add(interruption.reason(), &[]),
         }
     }
     written
 }
 
-/// Writes a file; gives its path as it was asked for, and nothing where it could not be written.
-fn one(what: &str, workspace: &Workspace, path: &Path, text: &str, troubles: &mut Troubles) -> String {
-    let shown = path.to_string_lossy();
-    match runner::write_inside(workspace, path, text) {
-        Ok(_) => shown.into_owned(),
-        Err(error) => {
-            troubles
-                .add(&format!("the {what} cannot be written to {{}}: {{}}"), &[&shown, &error.to_string()]);
-            String::new()
+struct Files<'a> {
+    workspace: &'a Workspace,
+    troubles: &'a mut Troubles,
+    /// Files that were written: none is written over by another.
+    taken: BTreeSet<std::path::PathBuf>,
+}
+
+impl Files<'_> {
+    /// Writes a file; gives its path as it was asked for, and nothing where it could not be written.
+    fn write(&mut self, what: &str, path: &Path, text: impl FnOnce() -> String) -> String {
+        let shown = path.to_string_lossy();
+        if !self.taken.insert(path.to_owned()) {
+            let text = format!("the {what} is not written to {{}}: another output is the same file");
+            self.troubles.add(&text, &[&shown]);
+            return String::new();
         }
+        let done = guard::isolated(|| runner::write_inside(self.workspace, path, &text()));
+        match done {
+            Ok(Ok(_)) => return shown.into_owned(),
+            Ok(Err(error)) => {
+                let text = format!("the {what} cannot be written to {{}}: {{}}");
+                self.troubles.add(&text, &[&shown, &error.to_string()]);
+            }
+            Err(interruption) => self.troubles.add(interruption.reason(), &[]),
+        }
+        String::new()
     }
 }

@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::report::attestation::{Attestation, Occasion, attest};
 use crate::report::markdown::Context;
 use crate::report::terminal::Colour;
-use crate::report::{Report, annotations, json, markdown, terminal as text};
+use crate::report::{Report, annotations, json, markdown, sarif, terminal as text};
 use crate::runner::{self, Progress};
 use crate::secrets::Secrets;
 use crate::settings::Terminal;
@@ -80,6 +80,9 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         tally.take(done, arguments, &mut progress)
     });
     drop(progress);
+    if arguments.format == Format::Sarif {
+        runner::print(&sarif::render(&tally.documents, repository(&here)));
+    }
     if let Some(path) = &arguments.attestation {
         let outputs = attest::outputs(&tally.attestations, &here.join(path));
         for output in [outputs.statement].iter().chain(outputs.parts.iter().flatten()) {
@@ -94,19 +97,21 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
 /// What one check came to, ready to be printed: rendering takes as long as a good part of the check.
 struct Done {
     report: Report,
-    rendered: String,
+    rendered: Option<String>,
     warnings: Vec<Message>,
     attestation: Option<Attestation>,
 }
 
-fn rendered(report: &Report, format: Format, colour: Colour, layout: json::Layout) -> String {
-    match format {
+/// `None` in a format that is one document on all of them.
+fn rendered(report: &Report, format: Format, colour: Colour, layout: json::Layout) -> Option<String> {
+    Some(match format {
         Format::Text => text::render(report, colour),
         Format::Brief => text::brief(report, colour),
         Format::Markdown => markdown::render(report, &Context::default()),
         Format::Json => json::render(report, layout),
         Format::Annotations => annotations::render(report),
-    }
+        Format::Sarif => return None,
+    })
 }
 
 /// What was told so far.
@@ -120,6 +125,8 @@ struct Tally {
     warned: BTreeSet<String>,
     /// Where they are asked for.
     attestations: Vec<Attestation>,
+    /// In a format that is one document on all of them.
+    documents: Vec<Report>,
 }
 
 impl Tally {
@@ -131,17 +138,23 @@ impl Tally {
                 self.warned.insert(warning);
             }
         }
-        let rule = if arguments.format == Format::Text && !self.verdicts.is_empty() { "\n" } else { "" };
-        if let Err(error) = progress.deliver(&format!("{rule}{}", done.rendered)) {
-            // What nobody was told is not verified.
-            progress.complain(&format!("error: the reports cannot be written: {error}"));
-            self.broken = true;
-            return ControlFlow::Break(());
-        }
         self.attestations.extend(done.attestation);
-        progress.step();
         let verdict = done.report.verdict;
         self.verdicts.push(verdict);
+        match done.rendered {
+            None => self.documents.push(done.report),
+            Some(rendered) => {
+                let rule =
+                    if arguments.format == Format::Text && self.verdicts.len() > 1 { "\n" } else { "" };
+                if let Err(error) = progress.deliver(&format!("{rule}{rendered}")) {
+                    // What nobody was told is not verified.
+                    progress.complain(&format!("error: the reports cannot be written: {error}"));
+                    self.broken = true;
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        progress.step();
         let enough = arguments.fail_fast && verdict != Verdict::VerifiedSuccess;
         if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -159,7 +172,12 @@ impl Tally {
                 runner::print(&format!("\n{}", text::tally(&self.verdicts)));
             }
             Format::Brief if !one && !self.broken => runner::print(&text::tally(&self.verdicts)),
-            Format::Text | Format::Brief | Format::Markdown | Format::Json | Format::Annotations => {}
+            Format::Text
+            | Format::Brief
+            | Format::Markdown
+            | Format::Json
+            | Format::Annotations
+            | Format::Sarif => {}
         }
         if self.failed > 0 && !one {
             let were = if self.failed == 1 { "1 could" } else { &format!("{} could", self.failed) };
@@ -234,6 +252,14 @@ impl Asked {
     fn one(&self) -> bool {
         self.named && self.folders.len() == 1
     }
+}
+
+/// Gives the path in the repository of what is there: in the nearest folder above that is a repository, else in the current
+/// one.
+fn repository(here: &Path) -> impl Fn(&str) -> Option<String> {
+    let root = here.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(here);
+    let workspace = Workspace::new(root).ok();
+    move |shown: &str| workspace.as_ref()?.relative(&here.join(shown))
 }
 
 /// A path that a pattern found, shown the way that the pattern was given.

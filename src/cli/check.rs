@@ -14,6 +14,7 @@ Examples:
   process-integrity check --model dominator-model.json --format markdown DIR
   process-integrity check --format json DIR DIR DIR        one report a line
   process-integrity check --format brief '.azure/deployments/*'
+  process-integrity check --format sarif DIR DIR > integrity.sarif
 
 Exit codes: 0 all are verified successes, 1 at least one has another verdict, 2 at least one could not be checked, which is \
 told on standard error; the others are checked all the same.")]
@@ -105,6 +106,8 @@ pub enum Format {
     Annotations,
     /// For a terminal, one line a deployment: verdict, folder, coverage, what is missing
     Brief,
+    /// One SARIF 2.1.0 log on all deployments, for GitHub code scanning
+    Sarif,
 }
 
 /// What is asked of evidence.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::explanation::REPOSITORY;
 use super::{ModelSource, Report, json};
 use crate::digest::{Material, digest};
 use crate::escape::{self, percent};
@@ -20,7 +21,7 @@ const STATEMENT: &str = "https://in-toto.io/Statement/v1";
 /// The type of its predicate.
 const PREDICATE: &str = "https://slsa.dev/verification_summary/v1";
 /// The verifier.
-const VERIFIER: &str = env!("CARGO_PKG_REPOSITORY");
+const VERIFIER: &str = REPOSITORY;
 /// What a verified success is said to have: a name of our own beside those of SLSA, which begin with SLSA.
 const VERIFIED: &str = "PROCESS_INTEGRITY_VERIFIED";
 /// What SLSA says of everything else.

@@ -72,6 +72,7 @@ pub(super) struct Raw {
     issue_assignees: String,
     summary: String,
     report_path: String,
+    sarif_path: String,
     mask: String,
     github_token: String,
 }
@@ -141,6 +142,8 @@ pub struct Inputs {
     pub summary: bool,
     /// Also write the report there.
     pub report_path: Option<String>,
+    /// Also write a SARIF log there.
+    pub sarif_path: Option<String>,
     /// Secrets to blank out.
     pub mask: Vec<String>,
     /// The token, if it can be one.
@@ -273,6 +276,7 @@ impl Inputs {
             issue_fields,
             summary,
             report_path: text(raw.report_path),
+            sarif_path: text(raw.sarif_path),
             mask: lines(&raw.mask),
             token_is_odd: !raw.github_token.trim().is_empty() && Token::of(&raw.github_token).is_none(),
             github_token: Token::of(&raw.github_token),

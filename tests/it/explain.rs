@@ -1,24 +1,13 @@
 //! The command that explains findings.
 
-use serde_json::Value;
-
 use crate::docs::example_of;
-use crate::support::{cases, check, fixtures, ids, program, stderr, stdout};
+use crate::support::{arguments_of, cases, check, fixtures, ids, program, stderr, stdout};
 use process_integrity::conformance::sequence::Code;
 use process_integrity::findings::explain::of_code;
 use process_integrity::verdict::FindingId;
 
 fn explain(arguments: &[&str]) -> std::process::Output {
     program().arg("explain").args(arguments).output().unwrap()
-}
-
-/// The options that a case asks for.
-fn options(case: &str) -> Vec<String> {
-    let text = std::fs::read(fixtures().join(case).join("case.json")).unwrap();
-    let case_json: Value = serde_json::from_slice(&text).unwrap();
-    let model = case_json["model"].as_str();
-    let model = model.map(|model| fixtures().join(case).join(model).display().to_string());
-    model.map_or(vec![], |model| vec!["--model".to_owned(), model])
 }
 
 #[test]
@@ -89,7 +78,7 @@ fn an_unknown_name_is_answered_with_those_like_it_and_exit_code_2() {
 fn the_example_that_is_linked_shows_the_finding() {
     for id in FindingId::ALL {
         let case = example_of(*id);
-        let options = options(&case);
+        let options = arguments_of(&fixtures().join(&case));
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let (report, _) = check(&fixtures().join(&case), &options);
         assert!(ids(&report).contains(&id.id()), "{case} does not show {}", id.id());
@@ -101,7 +90,7 @@ fn a_finding_carries_only_codes_that_it_is_explained_by() {
     let mut seen = 0;
     for case in cases() {
         let name = case.file_name().unwrap().to_string_lossy().into_owned();
-        let options = options(&name);
+        let options = arguments_of(&case);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let (report, _) = check(&case, &options);
         for finding in report["findings"].as_array().unwrap() {

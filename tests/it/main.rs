@@ -36,6 +36,7 @@ mod record;
 mod refusals;
 mod retries;
 mod rules;
+mod sarif;
 mod schemas;
 mod step;
 mod support;

@@ -19,6 +19,14 @@ pub(crate) fn cases() -> Vec<PathBuf> {
     folders
 }
 
+/// What a case asks for on the command line beside its folder.
+pub(crate) fn arguments_of(case: &Path) -> Vec<String> {
+    let text = std::fs::read(case.join("case.json")).unwrap();
+    let json: Value = serde_json::from_slice(&text).unwrap();
+    let model = json["model"].as_str().map(|model| case.join(model).display().to_string());
+    model.map_or(vec![], |model| vec!["--model".to_owned(), model])
+}
+
 /// The program, with nothing of the environment of the tests.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_process-integrity"));
