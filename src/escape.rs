@@ -200,6 +200,27 @@ pub fn sarif(text: &str) -> String {
     out
 }
 
+/// For text and attributes of XML: no mark-up, and no character that XML 1.0 does not know.
+#[must_use]
+pub fn xml(text: &str) -> String {
+    let text = break_old_commands(&visible(text));
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            '\u{fffe}' | '\u{ffff}' => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Percent-encodes every byte that is not kept (RFC 3986, section 2.1). `keep` sees the bytes in order.
 #[must_use]
 pub fn percent(text: &str, mut keep: impl FnMut(u8) -> bool) -> String {
@@ -280,6 +301,12 @@ mod tests {
     fn a_sarif_message_holds_no_link_and_no_placeholder() {
         assert_eq!(sarif("[a](b) {0} a[0] (c)"), "[a]\u{200b}(b) {{0}} a[0] (c)");
         assert_eq!(sarif("https://x @y\n##[z]"), "https:\u{200b}//x @\u{200b}y\\n#\u{200b}#[z]");
+    }
+
+    #[test]
+    fn xml_holds_no_mark_up_and_no_character_that_it_does_not_know() {
+        assert_eq!(xml("a<b> & \"c\" 'd' ]]>"), "a&lt;b&gt; &amp; &quot;c&quot; &apos;d&apos; ]]&gt;");
+        assert_eq!(xml("\0\u{1b}\n\u{fffe}\u{ffff}é😀"), "\\u{0}\\u{1b}\\n\\u{fffe}\\u{ffff}é😀");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod attestation;
 pub mod diagram;
 pub mod explanation;
 pub mod json;
+pub mod junit;
 pub mod learning;
 pub mod markdown;
 pub mod sarif;

@@ -8,9 +8,10 @@ use process_integrity::health::{Health, HealthStatus, junit, results};
 use process_integrity::model::graph::Graph;
 use process_integrity::model::{Model, built_in, dominator};
 use process_integrity::report::json::Layout;
+use process_integrity::report::junit as junit_report;
 use process_integrity::report::markdown::{self, Context};
 use process_integrity::report::terminal::{self, Colour};
-use process_integrity::report::{ModelSource, ModelUsed, Report, annotations, json};
+use process_integrity::report::{ModelSource, ModelUsed, Report, annotations, json, sarif};
 use process_integrity::secrets::Secrets;
 use process_integrity::trace::git_ape::{self, Execution};
 use process_integrity::trace::run::{Admission, Pick, RunFilter};
@@ -49,6 +50,7 @@ struct Outputs {
     comment: String,
     terminal: String,
     annotations: String,
+    junit: String,
 }
 
 /// A whole check.
@@ -65,6 +67,26 @@ pub fn check(data: &[u8]) {
     }
     assert_json(&report, &outputs);
     assert_texts(&outputs);
+    assert_dashboards(&report, &outputs);
+}
+
+/// What only dashboards read says that something is wrong where, and only where, the verdict does.
+fn assert_dashboards(report: &Report, outputs: &Outputs) {
+    let wrong = report.verdict != Verdict::VerifiedSuccess;
+    let log = sarif::render(std::slice::from_ref(report), |file| Some(file.to_owned()));
+    // Before the results every log has the same rules, which take longer to look at than most inputs.
+    let (_, results) = log.split_once("\n      \"results\": [").unwrap_or_default();
+    let above = ["error", "warning"]
+        .iter()
+        .any(|level| results.contains(&format!("\n          \"level\": \"{level}\"")));
+    assert_eq!(above, wrong, "{results}");
+    let read = junit::read([("junit.xml", outputs.junit.as_bytes())]);
+    assert_eq!(read.status == HealthStatus::Unhealthy, wrong, "{}", outputs.junit);
+    for text in [results, &outputs.junit].into_iter() {
+        let hidden = text.chars().find(|c| is_hidden(*c));
+        assert_eq!(hidden, None, "a hidden character in: {text}");
+        assert!(!text.contains("##["), "a command of the runner in: {text}");
+    }
 }
 
 fn assert_json(report: &Report, outputs: &Outputs) {
@@ -216,6 +238,7 @@ fn run(input: &Input<'_>) -> (Report, Outputs) {
         comment: markdown::render_within(&report, &context, ROOM),
         terminal: terminal::render(&report, Colour::Off),
         annotations: annotations::render(&report),
+        junit: junit_report::render(std::slice::from_ref(&report)),
     };
     (report, outputs)
 }

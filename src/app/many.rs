@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::report::attestation::{Attestation, Occasion, attest};
 use crate::report::markdown::Context;
 use crate::report::terminal::Colour;
-use crate::report::{Report, annotations, json, markdown, sarif, terminal as text};
+use crate::report::{Report, annotations, json, junit, markdown, sarif, terminal as text};
 use crate::runner::{self, Progress};
 use crate::secrets::Secrets;
 use crate::settings::Terminal;
@@ -80,8 +80,10 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         tally.take(done, arguments, &mut progress)
     });
     drop(progress);
-    if arguments.format == Format::Sarif {
-        runner::print(&sarif::render(&tally.documents, repository(&here)));
+    match arguments.format {
+        Format::Sarif => runner::print(&sarif::render(&tally.documents, repository(&here))),
+        Format::Junit => runner::print(&junit::render(&tally.documents)),
+        Format::Text | Format::Brief | Format::Markdown | Format::Json | Format::Annotations => {}
     }
     if let Some(path) = &arguments.attestation {
         let outputs = attest::outputs(&tally.attestations, &here.join(path));
@@ -110,7 +112,7 @@ fn rendered(report: &Report, format: Format, colour: Colour, layout: json::Layou
         Format::Markdown => markdown::render(report, &Context::default()),
         Format::Json => json::render(report, layout),
         Format::Annotations => annotations::render(report),
-        Format::Sarif => return None,
+        Format::Sarif | Format::Junit => return None,
     })
 }
 
@@ -177,7 +179,8 @@ impl Tally {
             | Format::Markdown
             | Format::Json
             | Format::Annotations
-            | Format::Sarif => {}
+            | Format::Sarif
+            | Format::Junit => {}
         }
         if self.failed > 0 && !one {
             let were = if self.failed == 1 { "1 could" } else { &format!("{} could", self.failed) };

@@ -108,6 +108,8 @@ pub enum Format {
     Brief,
     /// One SARIF 2.1.0 log on all deployments, for GitHub code scanning
     Sarif,
+    /// One JUnit XML document on all deployments, for dashboards of tests
+    Junit,
 }
 
 /// What is asked of evidence.

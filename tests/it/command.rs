@@ -22,7 +22,10 @@ fn what_cannot_run_says_why_and_what_to_do() {
         (&[][..], &["nothing to do", "--help"][..]),
         (&["check"], &["required", "--help"]),
         (&["check", "/nowhere/at/all"], &["is no folder", "name a deployment folder"]),
-        (&["check", "--format", "yaml", "."], &["invalid value", "text, markdown, json, annotations, sarif"]),
+        (
+            &["check", "--format", "yaml", "."],
+            &["invalid value", "text, markdown, json, annotations, sarif, junit"],
+        ),
         (&["check", "--coverage-threshold", "0", "."], &["not from 1 to 100"]),
         (&["check", "--state-map", "Cargo.toml", "."], &["state map", "name"]),
         (&["chekc"], &["unrecognized subcommand", "check"]),

@@ -23,6 +23,7 @@ mod git_ape_evals;
 mod git_ape_home;
 mod hostile;
 mod issue;
+mod junit_report;
 mod laws;
 mod learn;
 mod learn_command;
