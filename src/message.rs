@@ -90,6 +90,25 @@ pub fn some(template: &str, names: &[&str]) -> Message {
     Message::new(&template.replacen("{}", &listed, 1), shown)
 }
 
+/// Names that are proposed in place of an unknown one.
+const PROPOSED: usize = 3;
+/// How alike names have to be to be proposed, from 0 to 1.
+const ALIKE: f64 = 0.7;
+
+/// Of the names that are known, the few that somebody may have meant; the likest first.
+#[must_use]
+pub fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let plain = |name: &str| name.trim().to_lowercase().replace('_', "-");
+    let wanted = plain(name);
+    let mut near: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&plain(known), &wanted), known))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    near.into_iter().take(PROPOSED).map(|(_, known)| known).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

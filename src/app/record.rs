@@ -7,7 +7,7 @@ use super::choose;
 use super::discover::{self, TRACE_FILE};
 use super::job::{Job, Named, Options};
 use crate::evidence::Mode;
-use crate::message::{Message, some};
+use crate::message::{Message, near, some};
 use crate::report::ModelSource;
 use crate::runner::append::append_inside;
 use crate::settings::Recorder;
@@ -17,11 +17,6 @@ use crate::workspace::{FILE_CAP, Workspace};
 
 pub(super) mod command;
 pub(super) mod step;
-
-/// Names that are proposed in place of an unknown one.
-const PROPOSED: usize = 3;
-/// How much a name must resemble an unknown one to be proposed, from 0 to 1.
-const ALIKE: f64 = 0.85;
 
 /// What is to be recorded.
 #[derive(Debug, Default)]
@@ -124,10 +119,7 @@ fn known(job: &Job, request: &Request) -> Result<Option<Message>, Message> {
         Some(path) => Message::new("{} is no state of the model {}", &[state, path]),
         None => Message::new("{} is no state of the built-in model", &[state]),
     };
-    let alike = |name: &&str| strsim::jaro_winkler(name, state);
-    let mut near: Vec<&str> = names.iter().copied().filter(|name| alike(name) > ALIKE).collect();
-    near.sort_by(|a, b| alike(b).total_cmp(&alike(a)).then(a.cmp(b)));
-    near.truncate(PROPOSED);
+    let near = near(state, names.iter().copied());
     let remedy =
         if near.is_empty() { some("; it knows {}", &names) } else { some("; did you mean {}?", &near) };
     Err(whose.and(remedy).and(Message::new(" A state of your own needs --new-state (input new-state)", &[])))

@@ -2,6 +2,7 @@
 //! SARIF log.
 
 use crate::conformance::sequence::Code;
+use crate::message::near;
 use crate::verdict::FindingId;
 
 mod texts;
@@ -59,11 +60,6 @@ pub enum Asked {
     Unknown(Vec<&'static str>),
 }
 
-/// How alike two names have to be to be suggested, from 0 to 1.
-const ALIKE: f64 = 0.7;
-/// Names that are suggested.
-const SUGGESTED: usize = 3;
-
 /// Understands a name. Case does not matter, and `_` and `-` are alike.
 #[must_use]
 pub fn find(name: &str) -> Asked {
@@ -76,12 +72,7 @@ pub fn find(name: &str) -> Asked {
         return Asked::Code(code);
     }
     let known = FindingId::ALL.iter().map(|id| id.id()).chain(Code::ALL.into_iter().map(Code::id));
-    let mut near: Vec<(f64, &str)> = known
-        .map(|known| (strsim::jaro_winkler(&plain(known), &wanted), known))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    Asked::Unknown(near.into_iter().take(SUGGESTED).map(|(_, known)| known).collect())
+    Asked::Unknown(near(name, known))
 }
 
 #[cfg(test)]
