@@ -67,6 +67,28 @@ pub fn output(text: &str) -> String {
     visible(text)
 }
 
+/// For HTML, as text or in a quoted attribute: no mark-up. What is printed may be read by the runner as well, so it is no
+/// command either.
+#[must_use]
+pub fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut before = None;
+    for c in visible(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            ':' if before == Some(':') => out.push_str("&#58;"),
+            '#' if before == Some('#') => out.push_str("&#35;"),
+            c => out.push(c),
+        }
+        before = Some(c);
+    }
+    out
+}
+
 /// For Markdown prose and table cells: no mark-up, no link, no mention, no reference.
 #[must_use]
 pub fn markdown(text: &str) -> String {
@@ -287,6 +309,16 @@ mod tests {
         assert_eq!(markdown_code("\n"), "`\\n`");
         assert_eq!(markdown_code(""), "(empty)");
         assert_eq!(markdown_cell_code("a|b"), "`a\\|b`");
+    }
+
+    #[test]
+    fn html_shows_what_was_written_and_nothing_else() {
+        assert_eq!(
+            html("<b a='x' b=\"y\">&amp;\n\u{202e}</b>"),
+            "&lt;b a=&#39;x&#39; b=&quot;y&quot;&gt;&amp;amp;\\n\\u{202e}&lt;/b&gt;"
+        );
+        assert_eq!(html(":::a ##[group] ###"), ":&#58;&#58;a #&#35;[group] #&#35;&#35;");
+        assert_eq!(html("deploy-1 (ä/b)"), "deploy-1 (ä/b)");
     }
 
     #[test]
