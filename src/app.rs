@@ -16,6 +16,7 @@ pub mod guard;
 pub mod job;
 mod learn;
 mod many;
+mod merge;
 mod parallel;
 mod patterns;
 mod plan;

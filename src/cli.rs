@@ -5,12 +5,14 @@ use clap::{Parser, Subcommand};
 mod check;
 mod explain;
 mod learn;
+mod merge;
 mod plan;
 mod record;
 
 pub use check::{Check, Evidence, Format};
 pub use explain::Explain;
 pub use learn::{Learn, LearnFormat};
+pub use merge::{Merge, MergeFormat};
 pub use plan::Plan;
 pub use record::Record;
 
@@ -45,6 +47,8 @@ pub enum Command {
     Record(Record),
     /// Tell what a finding means and what to do about it
     Explain(Explain),
+    /// Merge the reports of many shards into one picture of a fleet
+    Merge(Merge),
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -46,6 +46,10 @@ pub enum StateStatus {
 }
 
 impl StateStatus {
+    /// All six, best first.
+    pub const ALL: [Self; 6] =
+        [Self::Covered, Self::OutOfOrder, Self::Stale, Self::Late, Self::Failed, Self::Missing];
+
     /// The id in reports.
     #[must_use]
     pub fn id(self) -> &'static str {

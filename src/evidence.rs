@@ -205,6 +205,9 @@ pub enum Claim {
 }
 
 impl Claim {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Succeeded, Self::Failed, Self::Unknown];
+
     /// The id in reports.
     #[must_use]
     pub fn id(self) -> &'static str {

@@ -20,6 +20,9 @@ pub enum HealthStatus {
 }
 
 impl HealthStatus {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::Healthy, Self::Unhealthy, Self::NotTested, Self::Unreadable];
+
     /// The id in reports.
     #[must_use]
     pub fn id(self) -> &'static str {

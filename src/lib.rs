@@ -32,6 +32,11 @@
 //! `app::many` checks the folders of a command and `app::classify` those of a step, several at once by `app::parallel`, which
 //! gives the results in their order. `app::plan` spreads folders over the shards of a [`plan::Plan`], which other machines check.
 //!
+//! # The picture of a fleet
+//!
+//! `app::merge` reads the reports of many shards back; [`report::fleet::Fleet`] is the view of them, and of the plan that says
+//! which reports there have to be.
+//!
 //! # Rules of the house
 //!
 //! - The core touches no file, clock, environment, network or async. It takes bytes and gives structs; the same input gives

@@ -16,6 +16,7 @@ pub mod annotations;
 pub mod attestation;
 pub mod diagram;
 pub mod explanation;
+pub mod fleet;
 pub mod json;
 pub mod junit;
 pub mod learning;

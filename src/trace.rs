@@ -14,7 +14,7 @@ pub mod copilot;
 pub mod git_ape;
 mod harness;
 pub mod jsonl;
-mod lines;
+pub(crate) mod lines;
 pub mod otlp;
 mod record;
 mod recover;

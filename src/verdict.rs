@@ -51,7 +51,13 @@ impl Verdict {
     /// The verdict over a set of findings.
     #[must_use]
     pub fn of(findings: &[Finding]) -> Self {
-        match findings.iter().map(|finding| finding.id.class()).min() {
+        Self::of_ids(findings.iter().map(|finding| finding.id))
+    }
+
+    /// The same where no more is known of the findings than their ids.
+    #[must_use]
+    pub fn of_ids(ids: impl Iterator<Item = FindingId>) -> Self {
+        match ids.map(FindingId::class).min() {
             Some(Class::Failure) => Self::DeploymentFailure,
             Some(Class::Violation) => Self::ProcessViolation,
             Some(Class::Agent) => Self::AgentIssue,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use super::{explain, learn, many, plan, record};
+use super::{explain, learn, many, merge, plan, record};
 use crate::cli::{Cli, Command};
 use crate::runner;
 use crate::settings::{Recorder, Terminal};
@@ -45,6 +45,7 @@ pub fn run(arguments: &[OsString], environment: &[(String, String)]) -> Ending {
         Command::Learn(arguments) => learn::command::run(&arguments, terminal),
         Command::Record(arguments) => record::command::run(&arguments, terminal, Recorder::read(environment)),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments, terminal),
     };
     result.unwrap_or_else(|reason| {
         runner::complain(&format!("error: {reason}"));

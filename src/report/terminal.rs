@@ -68,7 +68,7 @@ pub fn render(report: &Report, colour: Colour) -> String {
 }
 
 /// How good or bad a verdict is, as a colour.
-fn style(verdict: Verdict) -> &'static str {
+pub(super) fn style(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::VerifiedSuccess => GREEN,
         Verdict::AgentIssue | Verdict::ProcessViolation => YELLOW,

@@ -29,6 +29,7 @@ mod learn;
 mod learn_command;
 mod learn_doubts;
 mod many;
+mod merge;
 mod plan;
 mod pull_request;
 mod quality;
