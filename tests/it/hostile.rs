@@ -46,7 +46,7 @@ pub(crate) const ATTACKS: [&str; 34] = [
     "\\|",
 ];
 
-fn attack() -> impl Strategy<Value = String> {
+pub(crate) fn attack() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(ATTACKS.to_vec()).prop_map(str::to_owned),
         "[ -~]{0,12}",

@@ -30,6 +30,7 @@ mod learn_command;
 mod learn_doubts;
 mod many;
 mod merge;
+mod merge_laws;
 mod plan;
 mod pull_request;
 mod quality;

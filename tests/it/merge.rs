@@ -3,15 +3,9 @@
 use std::path::PathBuf;
 use std::process::Output;
 
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::hostile::ATTACKS;
 use crate::support::{cases, fixtures, program, stderr, stdout};
-use process_integrity::report::fleet::plan::Plan;
-use process_integrity::report::fleet::read::Gathering;
-use process_integrity::report::fleet::{Fleet, html, json as fleet_json, markdown, terminal};
-use process_integrity::report::terminal::Colour;
 use process_integrity::verdict::Verdict;
 
 /// A folder with report files in it, in which the program runs.
@@ -46,7 +40,7 @@ impl Files {
     }
 }
 
-fn valid(fleet: &Value) {
+pub(crate) fn valid(fleet: &Value) {
     let schema = fixtures().join("../docs/schemas/process-integrity-fleet.v1.schema.json");
     let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -57,7 +51,7 @@ fn valid(fleet: &Value) {
 const STATES: [&str; 3] = ["security_gate_evaluated", "deployment_executed", "integration_tests_passed"];
 
 /// A report that agrees with itself: one finding, and what follows from it.
-fn report(folder: &str, finding: Option<&str>) -> Value {
+pub(crate) fn report(folder: &str, finding: Option<&str>) -> Value {
     let (verdict, class) = match finding {
         None => ("verified-success", ""),
         Some("retry" | "out-of-order") => ("agent-issue", "agent"),
@@ -90,11 +84,11 @@ fn report(folder: &str, finding: Option<&str>) -> Value {
     })
 }
 
-fn lines(reports: &[Value]) -> String {
+pub(crate) fn lines(reports: &[Value]) -> String {
     reports.iter().map(|report| format!("{report}\n")).collect()
 }
 
-fn plan(shards: &[&[&str]]) -> String {
+pub(crate) fn plan(shards: &[&[&str]]) -> String {
     let folders: usize = shards.iter().map(|folders| folders.len()).sum();
     let shards: Vec<Value> = shards
         .iter()
@@ -367,101 +361,5 @@ fn markdown_fits_where_it_has_to_and_the_tally_stays() {
         assert!(text.contains("| ⚠️ PROCESS VIOLATION | 4000 |"), "{limit}: {text}");
         let left = text.contains("more |") || text.contains("There is no room for 4000 deployments.");
         assert!(left, "{limit}");
-    }
-}
-
-fn gathered(files: &[(&str, &[u8])], plan: Option<&str>) -> Fleet {
-    let mut gathering = Gathering::default();
-    for (name, bytes) in files {
-        gathering.read(name, *bytes);
-    }
-    let plan = plan.map(|plan| Plan::parse(plan.as_bytes()).unwrap());
-    Fleet::new(gathering, plan.as_ref())
-}
-
-#[test]
-fn no_truncation_makes_more_deployments_verified() {
-    let findings = [None, Some("retry"), None, Some("state-missing"), None];
-    let reports: Vec<Value> =
-        findings.iter().enumerate().map(|(n, finding)| report(&format!("d/{n}"), *finding)).collect();
-    let laid_out: String =
-        reports.iter().map(|report| format!("{}\n", serde_json::to_string_pretty(report).unwrap())).collect();
-    let folders: Vec<String> = (0..5).map(|n| format!("d/{n}")).collect();
-    let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
-    let plan = plan(&[&folders]);
-    for whole in [lines(&reports), laid_out] {
-        for end in 0..=whole.len() {
-            let fleet = gathered(&[("a", &whole.as_bytes()[..end])], Some(&plan));
-            assert!(fleet.count(Verdict::VerifiedSuccess) <= 3);
-            assert_eq!(fleet.deployments(), 5, "cut at {end}");
-            assert!(!fleet.is_verified());
-        }
-        let fleet = gathered(&[("a", whole.as_bytes())], Some(&plan));
-        assert_eq!((fleet.count(Verdict::VerifiedSuccess), fleet.lost.len()), (3, 0));
-    }
-}
-
-#[test]
-fn hostile_names_are_no_markup_and_no_command_in_any_format() {
-    for attack in ATTACKS {
-        let mut one = report(&format!("d/{attack}"), Some("state-missing"));
-        one["deployment_id"] = json!(attack);
-        one["states"][0]["id"] = json!(attack);
-        one["missing"] = json!([attack]);
-        let plan = plan(&[&[&format!("lost/{attack}")]]);
-        let bytes = format!("{one}\n{{\"schema\":{}}}\n", json!(attack));
-        let fleet = gathered(&[(&format!("file {attack}"), bytes.as_bytes())], Some(&plan));
-        assert_eq!((fleet.rows.len(), fleet.lost.len(), fleet.unreadable()), (1, 1, 1), "{attack}");
-        let page = html::render(&fleet);
-        assert_eq!(page.matches("<script").count(), 1, "{attack}");
-        assert_eq!(page.matches("<style").count(), 1, "{attack}");
-        assert!(!page.contains("<img") && !page.contains(" style=") && !page.contains("<!--"), "{attack}");
-        let outputs = [
-            page,
-            fleet_json::render(&fleet),
-            markdown::render_within(&fleet, usize::MAX),
-            terminal::render(&fleet, Colour::Off),
-        ];
-        for text in outputs {
-            assert!(!text.contains("##["), "{attack}: {text}");
-            for line in text.lines() {
-                assert!(!line.trim_start().starts_with("::"), "{attack}: {line}");
-                assert!(!line.contains(['\u{1b}', '\u{202e}', '\u{0}', '\r']), "{attack}: {line}");
-            }
-        }
-        let read: Value = serde_json::from_str(&fleet_json::render(&fleet)).unwrap();
-        assert_eq!(read["reports"][0]["deployment_id"], *attack);
-        valid(&read);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    // Any bytes whatever give a picture, and bytes that are broken never make it better.
-    #[test]
-    fn no_bytes_make_it_panic(flips in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let whole = lines(&[report("d/a", None), report("d/b", Some("retry"))]);
-        let mut bytes = whole.into_bytes();
-        for (at, byte) in flips {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let fleet = gathered(&[("a", &bytes)], None);
-        for text in [html::render(&fleet), markdown::render_within(&fleet, 60_000), terminal::render(&fleet, Colour::On)] {
-            prop_assert!(!text.is_empty());
-        }
-        let read: Value = serde_json::from_str(&fleet_json::render(&fleet)).unwrap();
-        prop_assert_eq!(read["schema"].as_str(), Some(fleet_json::SCHEMA));
-    }
-}
-
-#[test]
-fn the_page_asks_for_nothing_from_outside() {
-    let fleet = gathered(&[("a", lines(&[report("d/a", None)]).as_bytes())], None);
-    let page = html::render(&fleet);
-    assert!(page.contains("default-src 'none'; style-src 'sha256-"));
-    for word in ["http://", "https://", "src=", "@import", "url(", "unsafe-inline"] {
-        assert!(!page.contains(word), "{word}");
     }
 }
