@@ -5,8 +5,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::escape;
+use crate::json;
 
 /// The schema of a plan.
 pub const SCHEMA: &str = "process-integrity-plan/v1";
@@ -152,11 +154,11 @@ impl Plan {
     /// # Errors
     /// It is no plan, or contradicts itself; the reason.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if document.schema != SCHEMA {
+        let value = json::parse(bytes).map_err(|error| error.to_string())?;
+        if value.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
             return Err(format!("its schema is not {SCHEMA}"));
         }
+        let document: Document = serde_json::from_value(value).map_err(|error| json::reason(&error))?;
         if document.shards.len() > SHARDS_CAP {
             return Err(format!("it has more than {SHARDS_CAP} shards"));
         }
@@ -175,7 +177,12 @@ impl Plan {
             }
         }
         if document.folders != seen.len() {
-            return Err("/folders is not the number of its folders".to_owned());
+            // Something of it was lost.
+            return Err(format!(
+                "it says that it has {} folders, but lists {}",
+                document.folders,
+                seen.len()
+            ));
         }
         drop(seen);
         Ok(Self { shards: document.shards.into_iter().map(|shard| shard.folders).collect() })

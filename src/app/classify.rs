@@ -8,8 +8,8 @@ use super::check::check;
 use super::folders::{FOLDERS_CAP, folders, name};
 use super::job::{Commit, Job, Materials, Named, Options};
 use super::parallel::{in_order, workers};
+use super::plan;
 use super::troubles::Troubles;
-use crate::plan::Plan;
 use crate::report::Report;
 use crate::secrets::Secrets;
 use crate::settings::Settings;
@@ -138,9 +138,7 @@ pub(super) fn classify(
 
 /// The folders of a shard. The file may come from anywhere; a folder out of the workspace counts as absent, as anywhere.
 fn of_plan(workspace: &Workspace, path: &str, shard: u16) -> Result<Vec<Named>, String> {
-    let bytes =
-        workspace.read(&name(workspace, Path::new(path)).path).map_err(|refusal| refusal.to_string())?;
-    let plan = Plan::parse(&bytes)?;
+    let plan = plan::read(workspace, &name(workspace, Path::new(path)))?;
     let folders = plan.shard(usize::from(shard)).ok_or_else(|| {
         format!("it has no shard {shard}; its shards are counted from 1 to {}", plan.shards())
     })?;

@@ -11,11 +11,11 @@ use super::command::{Ending, places, state_map, workspace_of};
 use super::job::{Commit, Job, Materials, Named, Options};
 use super::parallel::{in_order, workers};
 use super::patterns::{is_pattern, matching};
+use super::plan;
 use super::time::{Precision, now};
 use crate::cli::{Check, Format};
 use crate::message::Message;
 use crate::model::Threshold;
-use crate::plan::Plan;
 use crate::report::attestation::{Attestation, Occasion, attest};
 use crate::report::markdown::Context;
 use crate::report::terminal::Colour;
@@ -241,8 +241,8 @@ impl Asked {
     /// The folders of a shard. The file may come from anywhere.
     fn of_plan(file: &Path, shard: usize, here: &Path, everywhere: &Workspace) -> Result<Self, String> {
         let shown = file.display();
-        let bytes = everywhere.read(&here.join(file)).map_err(|refusal| format!("{shown}: {refusal}"))?;
-        let plan = Plan::parse(&bytes).map_err(|reason| format!("{shown} is no plan: {reason}"))?;
+        let plan = plan::read(everywhere, &Named::new(file, here))
+            .map_err(|reason| format!("the plan {shown} cannot be used: {reason}"))?;
         let folders = plan.shard(shard).ok_or_else(|| {
             format!("{shown} has no shard {shard}; its shards are counted from 1 to {}", plan.shards())
         })?;

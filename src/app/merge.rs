@@ -1,21 +1,18 @@
 //! `process-integrity merge`: the reports of many shards as one picture.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::command::{Ending, places};
 use super::job::Named;
+use super::plan;
 use crate::cli::{Merge, MergeFormat};
-use crate::report::fleet::plan::Plan;
+use crate::report::fleet::plan::Expected;
 use crate::report::fleet::read::Gathering;
 use crate::report::fleet::{Fleet, html, json, markdown, terminal as text};
 use crate::runner;
 use crate::settings::Terminal;
-use crate::workspace::{Refusal, Workspace};
-
-/// A plan is held whole, but it may name a hundred thousand folders with long names: 64 MiB.
-const PLAN_CAP: u64 = 64 << 20;
+use crate::workspace::Workspace;
 
 /// Merges, prints, and writes the files that were asked for.
 pub(super) fn run(arguments: &Merge, terminal: &Terminal) -> Result<Ending, String> {
@@ -38,7 +35,7 @@ pub(super) fn run(arguments: &Merge, terminal: &Terminal) -> Result<Ending, Stri
         return Err("two outputs have the same name; name a file for each".to_owned());
     }
     not_over_an_input(targets.into_iter().flatten(), reports.iter().chain(&plan), &here)?;
-    let plan = plan.map(|plan| read_plan(&everywhere, &plan)).transpose()?;
+    let plan = plan.map(|plan| expected(&everywhere, &plan)).transpose()?;
     let mut gathering = Gathering::default();
     for report in &reports {
         match everywhere.stream_again(&report.path) {
@@ -106,14 +103,9 @@ fn not_over_an_input<'a>(
     Ok(())
 }
 
-fn read_plan(workspace: &Workspace, plan: &Named) -> Result<Plan, String> {
-    let wrong = |reason: String| {
-        format!("the plan {} cannot be used: {reason}; name the one that the shards were made by", plan.shown)
-    };
-    let file = workspace.open(&plan.path, PLAN_CAP).map_err(|refusal| wrong(refusal.to_string()))?;
-    let mut bytes = Vec::new();
-    file.take(PLAN_CAP)
-        .read_to_end(&mut bytes)
-        .map_err(|error| wrong(Refusal::Failed(error.kind()).to_string()))?;
-    Plan::parse(&bytes).map_err(wrong)
+/// The reports that a plan expects.
+fn expected(workspace: &Workspace, file: &Named) -> Result<Expected, String> {
+    plan::read(workspace, file).and_then(|plan| Expected::of(&plan)).map_err(|reason| {
+        format!("the plan {} cannot be used: {reason}; name the one that the shards were made by", file.shown)
+    })
 }

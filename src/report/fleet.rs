@@ -18,7 +18,7 @@ pub mod read;
 pub mod row;
 pub mod terminal;
 
-use plan::Plan;
+use plan::Expected;
 use read::{FileRead, Gathering};
 use row::Row;
 
@@ -130,7 +130,7 @@ pub struct Fleet {
 impl Fleet {
     /// Puts together what was read.
     #[must_use]
-    pub fn new(gathering: Gathering, plan: Option<&Plan>) -> Self {
+    pub fn new(gathering: Gathering, plan: Option<&Expected>) -> Self {
         let Gathering { mut rows, names, files } = gathering;
         let mut lost = Vec::new();
         if let Some(plan) = plan {

@@ -24,7 +24,7 @@ fn what_cannot_run_says_why_and_what_to_do() {
         (&["check", "/nowhere/at/all"], &["is no folder", "name a deployment folder"]),
         (
             &["check", "--format", "yaml", "."],
-            &["invalid value", "text, markdown, json, annotations, sarif, junit"],
+            &["invalid value", "text, markdown, json, annotations, brief, sarif, junit"],
         ),
         (&["check", "--coverage-threshold", "0", "."], &["not from 1 to 100"]),
         (&["check", "--state-map", "Cargo.toml", "."], &["state map", "name"]),

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::hostile::{ATTACKS, attack, intrusions, options};
 use crate::merge::{lines, plan, report, valid};
 use process_integrity::escape::cut;
-use process_integrity::report::fleet::plan::Plan;
+use process_integrity::plan::Plan;
+use process_integrity::report::fleet::plan::Expected;
 use process_integrity::report::fleet::read::Gathering;
 use process_integrity::report::fleet::{Fleet, html, json as fleet_json, markdown, terminal};
 use process_integrity::report::terminal::Colour;
@@ -18,7 +19,7 @@ fn gathered(files: &[(&str, &[u8])], plan: Option<&str>) -> Fleet {
     for (name, bytes) in files {
         gathering.read(name, *bytes);
     }
-    let plan = plan.map(|plan| Plan::parse(plan.as_bytes()).unwrap());
+    let plan = plan.map(|plan| Expected::of(&Plan::parse(plan.as_bytes()).unwrap()).unwrap());
     Fleet::new(gathering, plan.as_ref())
 }
 

@@ -256,8 +256,8 @@ fn the_shards_of_a_plan_are_checked_and_nothing_outside_of_the_folder() {
     for (plan, shard, part) in [
         ("plan.json", "3", "plan.json has no shard 3; its shards are counted from 1 to 2"),
         ("plan.json", "0", "has no shard 0"),
-        ("gone.json", "1", "gone.json: no such file"),
-        (".azure/deployments/a/trace.jsonl", "1", "is no plan: "),
+        ("gone.json", "1", "the plan gone.json cannot be used: no such file"),
+        (".azure/deployments/a/trace.jsonl", "1", "trace.jsonl cannot be used: "),
     ] {
         let output = run(root.path(), &["check", "--plan", plan, "--shard", shard]);
         assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""));
