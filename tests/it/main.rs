@@ -14,6 +14,7 @@ mod damaged_laws;
 mod docs;
 mod explain;
 mod fake;
+mod fleet;
 // The bodies of the fuzz targets, which their own crate makes public.
 #[allow(unreachable_pub)]
 #[path = "../../fuzz/src/lib.rs"]
