@@ -1,11 +1,12 @@
 //! Models, results of tests, and state maps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use process_integrity::conformance::{self, Observation, StateStatus};
 use process_integrity::health::{CheckStatus, Health, HealthStatus, junit, results as json_results};
 use process_integrity::model::graph::Graph;
 use process_integrity::model::{Model, dominator};
+use process_integrity::plan::Plan;
 use process_integrity::secrets::Secrets;
 use process_integrity::trace::state_map::StateMap;
 use process_integrity::trace::{Event, Place, Status};
@@ -100,4 +101,14 @@ pub fn state_map(data: &[u8]) {
     }
     let unknown = "a name that nobody uses, not even this input: \u{1}";
     assert!(names.contains_key(unknown) || map.state(unknown) == unknown);
+}
+
+/// Plans of shards: what is read is written and read as the same, and nothing in it is empty or there twice.
+pub fn plan(data: &[u8]) {
+    let Ok(plan) = Plan::parse(data) else { return };
+    assert_eq!(Plan::parse(plan.document().as_bytes()).as_ref(), Ok(&plan));
+    let shards: Vec<_> = (1..=plan.shards()).filter_map(|number| plan.shard(number)).collect();
+    assert!(shards.iter().all(|shard| !shard.is_empty()) && plan.shard(0).is_none());
+    let paths: BTreeSet<&str> = shards.iter().copied().flatten().map(|folder| folder.path.as_str()).collect();
+    assert_eq!(paths.len(), plan.folders());
 }

@@ -10,7 +10,7 @@ pub mod whole;
 pub type Body = fn(&[u8]);
 
 /// Every target, by its name.
-pub const BODIES: [(&str, Body); 11] = [
+pub const BODIES: [(&str, Body); 12] = [
     ("jsonl", readers::jsonl),
     ("git_ape", readers::git_ape),
     ("otlp", readers::otlp),
@@ -20,6 +20,7 @@ pub const BODIES: [(&str, Body); 11] = [
     ("model", inputs::model),
     ("results", inputs::results),
     ("state_map", inputs::state_map),
+    ("plan", inputs::plan),
     ("learn", learning::learn),
     ("check", whole::check),
 ];

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use process_integrity::plan::{Folder, Plan};
+
 use crate::fuzz_bodies::BODIES;
 use crate::fuzz_bodies::whole::SEPARATOR;
 use crate::support::fixtures;
@@ -46,6 +48,9 @@ fn seeds() -> Vec<Vec<u8>> {
             seeds.push(parts.join(&SEPARATOR));
         }
     }
+    // No fixture is a plan.
+    let folder = |at: u64| Folder { path: format!("d{at}"), bytes: at };
+    seeds.push(Plan::of((0..5).map(folder).collect(), Some(2)).document().into_bytes());
     seeds
 }
 
