@@ -17,7 +17,7 @@ pub const FOLDERS: &str = ".azure/deployments/*";
 /// A matrix of GitHub has at most so many jobs.
 pub const SHARDS_CAP: usize = 256;
 /// What a folder takes whatever lies in it: as long as reading so many bytes of a trace (docs/performance.md).
-pub const FOLDER_WEIGHT: u64 = 128 << 10;
+pub const FOLDER_WEIGHT: u64 = 64 << 10;
 /// Folders, of the size that is usual, that are worth a shard of their own: to start a job takes longer than to check them.
 pub const FOLDERS_A_SHARD: u64 = 5_000;
 
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn the_number_of_shards_follows_from_the_size() {
         let usual = |count: usize| folders(&vec![8_000; count]);
-        for (count, shards) in [(0, 0), (1, 1), (4_000, 1), (6_000, 2), (100_000, 22)] {
+        for (count, shards) in [(0, 0), (1, 1), (4_000, 1), (6_000, 2), (100_000, 23)] {
             assert_eq!(Plan::of(usual(count), None).shards(), shards, "{count}");
         }
         assert_eq!(Plan::of(folders(&vec![1 << 30; 2_000]), None).shards(), SHARDS_CAP);

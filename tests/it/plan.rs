@@ -6,6 +6,7 @@ use std::process::Output;
 use process_integrity::plan::Plan;
 use serde_json::Value;
 
+use crate::fake::Fake;
 use crate::step::{Step, VERIFIED, annotations, copy};
 use crate::support::{fixtures, program, stderr, stdout};
 
@@ -373,4 +374,22 @@ fn the_action_gives_no_matrix_where_it_cannot_plan() {
         (step.output("matrix"), step.output("folders-count")),
         ("{\"include\":[]}".to_owned(), "0".to_owned())
     );
+}
+
+#[test]
+fn neither_planning_nor_a_shard_asks_github_for_anything() {
+    let fake = Fake::new();
+    let step = Step::with(&[VERIFIED, "process-violation__gate-skipped-fallback"])
+        .github(&fake, 1)
+        .input("mode", "plan");
+    step.run();
+    assert_eq!(step.output("folders-count"), "2");
+    let step = step.input("mode", "").input("plan-path", "process-integrity-plan.json").input("shard", "1");
+    let step = step.input("comment", "never");
+    step.run();
+    assert_eq!(
+        (step.output("verdict").as_str(), step.output("comment-status").as_str()),
+        ("process-violation", "off")
+    );
+    assert_eq!(fake.take().len(), 0);
 }
