@@ -51,7 +51,8 @@ fn the_examples_are_what_the_program_prints() {
             assert!(opening.starts_with("```"), "{}: {opening}", page.display());
             let (_, rest) =
                 format!("\n{rest}").split_once("\n```").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-            let named = ["learn ", "explain ", "merge "].iter().any(|command| arguments.starts_with(command));
+            let commands = ["learn ", "plan ", "explain ", "merge "];
+            let named = commands.iter().any(|command| arguments.starts_with(command));
             let command = if named { None } else { Some("check") };
             let output = program().args(command).args(arguments.split(' ')).output().unwrap();
             let shown = stdout(&output);
