@@ -49,7 +49,7 @@ impl Progress {
     }
 
     /// Writes what was rendered to standard output, whole and at once, so that a run that is killed leaves one torn piece
-    /// at most. The bar makes room, since both may be the same terminal.
+    /// at most. The bar makes room where both are terminals: they may be the same one.
     ///
     /// # Errors
     /// The system's: nobody reads it any more, or the disk is full.
@@ -60,8 +60,8 @@ impl Progress {
             out.flush()
         };
         match &self.shown {
-            Shown::Bar(bar) => bar.suspend(write),
-            Shown::Lines { .. } | Shown::Nothing => write(),
+            Shown::Bar(bar) if io::stdout().is_terminal() => bar.suspend(write),
+            Shown::Bar(_) | Shown::Lines { .. } | Shown::Nothing => write(),
         }
     }
 
