@@ -72,6 +72,7 @@ fn the_shards_of_a_fleet_find_what_is_known_of_it() {
         let arguments = ["check", "--format", "json", "--plan", "plan.json", "--shard", &shard.to_string()];
         let output = program().current_dir(root.path()).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        std::fs::write(root.path().join(format!("{shard}.jsonl")), &output.stdout).unwrap();
         for (folder, verdict) in stdout(&output).lines().map(|line| told(line).unwrap()) {
             assert!(found.insert(folder, verdict).is_none(), "no folder is in two shards");
         }
@@ -88,6 +89,24 @@ fn the_shards_of_a_fleet_find_what_is_known_of_it() {
         count("verified-success")
     );
     assert!(all.ends_with(&tally), "{all}");
+    // One shard is lost: what it had to check is not validated, and the rest is as it was.
+    let lost = planned.shard(3).unwrap();
+    std::fs::remove_file(root.path().join("3.jsonl")).unwrap();
+    let verdict = |folder: &String, verdict: &String| match lost.iter().any(|other| other.path == *folder) {
+        true => "not-validated".to_owned(),
+        false => verdict.clone(),
+    };
+    let mut left = BTreeMap::<String, u64>::new();
+    for (folder, known) in &expected {
+        *left.entry(verdict(folder, known)).or_default() += 1;
+    }
+    let files = [1, 2, 4, 5, 6, 7].map(|shard| format!("{shard}.jsonl"));
+    let mut merge = program();
+    merge.current_dir(root.path()).args(["merge", "--plan", "plan.json", "--format", "json"]).args(files);
+    let output = merge.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let merged: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(merged["tally"], serde_json::to_value(left).unwrap());
 }
 
 #[test]
