@@ -13,7 +13,7 @@ use super::folders::needs_commit;
 use super::guard::{self, Interruption, Signals};
 use super::publish::{self, Published};
 use super::troubles::Troubles;
-use super::{learn, plan, record};
+use super::{learn, merge, plan, record};
 use crate::message::Message;
 use crate::report::Report;
 use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
@@ -71,6 +71,7 @@ fn other_task(task: Task) -> Option<fn(&Settings)> {
         Task::Check => None,
         Task::Learn => Some(learn::step::run),
         Task::Plan => Some(plan::step::run),
+        Task::Merge => Some(|settings| drop(merge::step::run(settings))),
         Task::Record => Some(record::step::run),
     }
 }

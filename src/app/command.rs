@@ -45,7 +45,7 @@ pub fn run(arguments: &[OsString], environment: &[(String, String)]) -> Ending {
         Command::Learn(arguments) => learn::command::run(&arguments, terminal),
         Command::Record(arguments) => record::command::run(&arguments, terminal, Recorder::read(environment)),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Merge(arguments) => merge::run(&arguments, terminal),
+        Command::Merge(arguments) => merge::command::run(&arguments, terminal),
     };
     result.unwrap_or_else(|reason| {
         runner::complain(&format!("error: {reason}"));

@@ -1,106 +1,41 @@
-//! `process-integrity merge`: the reports of many shards as one picture.
+//! `merge`: the reports of many shards as one picture.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use super::command::{Ending, places};
 use super::job::Named;
 use super::plan;
-use crate::cli::{Merge, MergeFormat};
+use crate::report::fleet::Fleet;
 use crate::report::fleet::plan::Expected;
 use crate::report::fleet::read::Gathering;
-use crate::report::fleet::{Fleet, html, json, markdown, terminal as text};
-use crate::runner;
-use crate::settings::Terminal;
 use crate::workspace::Workspace;
 
-/// Merges, prints, and writes the files that were asked for.
-pub(super) fn run(arguments: &Merge, terminal: &Terminal) -> Result<Ending, String> {
-    let (here, everywhere) = places()?;
-    // Sorted, so that the order in which the files are named does not matter; each once, however often it is named.
-    let reports: BTreeMap<PathBuf, Named> = arguments
-        .reports
-        .iter()
-        .map(|given| Named::new(given, &here))
-        .map(|named| (named.path.canonicalize().unwrap_or(named.path.clone()), named))
-        .collect();
-    let mut reports: Vec<Named> = reports.into_values().collect();
-    reports.sort_by(|a, b| a.shown.cmp(&b.shown));
-    let plan = arguments.plan.as_deref().map(|given| Named::new(given, &here));
-    let targets = [&arguments.json, &arguments.markdown, &arguments.html];
-    let mut names: Vec<PathBuf> =
-        targets.into_iter().flatten().map(|target| Named::new(target, &here)).map(whole_path).collect();
-    names.sort();
-    if names.windows(2).any(|pair| pair.first() == pair.last()) {
-        return Err("two outputs have the same name; name a file for each".to_owned());
-    }
-    not_over_an_input(targets.into_iter().flatten(), reports.iter().chain(&plan), &here)?;
-    let plan = plan.map(|plan| expected(&everywhere, &plan)).transpose()?;
+pub(super) mod command;
+pub(super) mod step;
+
+/// Reads the files of reports; what cannot be read of them is a part of the picture.
+fn gather(workspace: &Workspace, reports: &[Named]) -> Gathering {
     let mut gathering = Gathering::default();
-    for report in &reports {
-        match everywhere.stream_again(&report.path) {
+    for report in reports {
+        match workspace.stream_again(&report.path) {
             Ok(input) => gathering.read(&report.shown, input),
             Err(refusal) => gathering.refused(&report.shown, &refusal.to_string()),
         }
     }
+    gathering
+}
+
+/// What could not be read, in sentences.
+fn complaints(gathering: &Gathering) -> Vec<String> {
+    let mut told = Vec::new();
     for file in gathering.files() {
         for place in &file.damage {
             let line = place.line.map_or(String::new(), |line| format!(":{line}"));
-            runner::complain(&format!("warning: {}{line} cannot be read: {}", file.name, place.reason));
+            told.push(format!("{}{line} cannot be read: {}", file.name, place.reason));
         }
         let rest = file.unreadable - file.damage.len() as u64;
         if rest > 0 {
-            runner::complain(&format!("warning: {} has {rest} more such places", file.name));
+            told.push(format!("{} has {rest} more such places", file.name));
         }
     }
-    if gathering.is_empty() && plan.is_none() {
-        let remedy = "name files that `check --format json` wrote, or a --plan";
-        return Err(format!("there is no report in the files; {remedy}"));
-    }
-    let fleet = Fleet::new(gathering, plan.as_ref());
-    let markdown = || markdown::render_within(&fleet, arguments.markdown_limit);
-    write(&here, arguments.json.as_deref(), || json::render(&fleet))?;
-    write(&here, arguments.markdown.as_deref(), markdown)?;
-    write(&here, arguments.html.as_deref(), || html::render(&fleet))?;
-    runner::print(&match arguments.format {
-        MergeFormat::Text => {
-            text::render(&fleet, runner::colour(terminal.no_color.as_deref(), terminal.term.as_deref()))
-        }
-        MergeFormat::Markdown => markdown(),
-        MergeFormat::Json => json::render(&fleet),
-        MergeFormat::Html => html::render(&fleet),
-    });
-    Ok(if fleet.is_verified() { Ending::Verified } else { Ending::NotVerified })
-}
-
-/// The path without what does not lead anywhere else.
-fn whole_path(named: Named) -> PathBuf {
-    named.path.components().filter(|part| *part != std::path::Component::CurDir).collect()
-}
-
-fn write(here: &Path, target: Option<&Path>, render: impl Fn() -> String) -> Result<(), String> {
-    let Some(target) = target else { return Ok(()) };
-    runner::write_file(&here.join(target), &render())
-        .map_err(|error| format!("{} cannot be written: {error}; name another file", target.display()))
-}
-
-/// A report that is overwritten by the picture is lost.
-fn not_over_an_input<'a>(
-    targets: impl Iterator<Item = &'a PathBuf>,
-    inputs: impl Iterator<Item = &'a Named> + Clone,
-    here: &Path,
-) -> Result<(), String> {
-    for target in targets {
-        let Ok(real) = here.join(target).canonicalize() else { continue };
-        let mut inputs = inputs.clone();
-        if inputs.any(|input| input.path.canonicalize().is_ok_and(|input| input == real)) {
-            return Err(format!(
-                "{} would be written over what is read; name another file",
-                target.display()
-            ));
-        }
-    }
-    Ok(())
+    told
 }
 
 /// The reports that a plan expects.
@@ -108,4 +43,16 @@ fn expected(workspace: &Workspace, file: &Named) -> Result<Expected, String> {
     plan::read(workspace, file).and_then(|plan| Expected::of(&plan)).map_err(|reason| {
         format!("the plan {} cannot be used: {reason}; name the one that the shards were made by", file.shown)
     })
+}
+
+/// Puts it together.
+///
+/// # Errors
+/// There is neither a report nor a plan: nothing is known.
+fn fleet(gathering: Gathering, plan: Option<&Expected>) -> Result<Fleet, String> {
+    if gathering.is_empty() && plan.is_none() {
+        let remedy = "name files that `check --format json` wrote, or a plan";
+        return Err(format!("there is no report in the files; {remedy}"));
+    }
+    Ok(Fleet::new(gathering, plan))
 }

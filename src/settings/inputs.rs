@@ -22,6 +22,8 @@ pub enum Task {
     Record,
     /// Plans shards.
     Plan,
+    /// Merges the reports of shards.
+    Merge,
 }
 
 impl Task {
@@ -31,6 +33,7 @@ impl Task {
             "learn" => Some(Self::Learn),
             "record" => Some(Self::Record),
             "plan" => Some(Self::Plan),
+            "merge" => Some(Self::Merge),
             _ => None,
         }
     }
@@ -53,6 +56,8 @@ pub(super) struct Raw {
     shard: String,
     shards: String,
     changed_files_path: String,
+    reports_path: String,
+    fleet_path: String,
     trace_path: String,
     model_path: String,
     tests_path: String,
@@ -106,6 +111,10 @@ pub struct Inputs {
     pub shards: Option<u16>,
     /// Only folders are planned that one of the files lies in that this file lists.
     pub changed_files_path: Option<String>,
+    /// Files of reports to merge, or globs, one a line.
+    pub reports_path: Vec<String>,
+    /// The folder that the picture of a fleet is written into.
+    pub fleet_path: Option<String>,
     /// In place of the folder's.
     pub trace_path: Option<String>,
     /// In place of the one that is found.
@@ -240,7 +249,7 @@ impl Inputs {
         };
         let task = text(raw.mode).map_or(Task::Check, |value| {
             Task::of_name(&value).unwrap_or_else(|| {
-                warn("mode", &value, "check, plan, learn or record");
+                warn("mode", &value, "check, plan, merge, learn or record");
                 Task::Check
             })
         });
@@ -258,6 +267,8 @@ impl Inputs {
             shard,
             shards,
             changed_files_path: text(raw.changed_files_path),
+            reports_path: lines(&raw.reports_path),
+            fleet_path: text(raw.fleet_path),
             trace_path: text(raw.trace_path),
             model_path: text(raw.model_path),
             tests_path: text(raw.tests_path),

@@ -237,6 +237,7 @@ fn the_action_declares_what_the_program_reads_and_writes() {
         "src/app/action.rs",
         "src/app/files.rs",
         "src/app/learn/step.rs",
+        "src/app/merge/step.rs",
         "src/app/plan/step.rs",
         "src/app/record/step.rs",
     ];

@@ -32,6 +32,7 @@ mod learn_doubts;
 mod many;
 mod merge;
 mod merge_laws;
+mod merge_step;
 mod plan;
 mod pull_request;
 mod quality;
