@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 pub mod action;
-mod attest;
+mod attestation;
 pub mod check;
 mod choose;
 mod classify;

@@ -11,7 +11,7 @@ use crate::trace::Status;
 
 pub mod about;
 
-use about::{About, Deployed, Tie};
+use about::{About, Artifact, Deployed, Tie};
 
 /// What is asked of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -252,6 +252,8 @@ pub struct Evidence {
 
 /// The name of the template's file.
 pub const TEMPLATE_FILE: &str = "template.json";
+/// The name of the file with the template's parameters.
+pub const PARAMETERS_FILE: &str = "parameters.json";
 /// The name of the gate's file.
 pub const GATE_FILE: &str = "security-gate.json";
 /// The name of the authorization's file.
@@ -286,14 +288,14 @@ impl Evidence {
     pub fn ties(&self) -> Vec<Tie> {
         let mut ties = Vec::new();
         if let Some(gate) = self.gate.read() {
-            ties.extend(self.deployed.compare(GATE_FILE, &gate.about));
+            ties.extend(self.deployed.compare(Artifact::Gate, &gate.about));
         }
         if let Some(authorization) = self.authorization.read() {
-            ties.extend(self.deployed.compare(AUTHORIZATION_FILE, &authorization.about));
+            ties.extend(self.deployed.compare(Artifact::Authorization, &authorization.about));
         }
         // The file of the deployment itself need not repeat what it deployed; where it does, it must be what lies there.
         if let Some(state) = self.state.read().filter(|state| state.about.template.is_some()) {
-            let [template, _] = self.deployed.compare(STATE_FILE, &state.about);
+            let [template, _] = self.deployed.compare(Artifact::State, &state.about);
             ties.push(template);
         }
         ties

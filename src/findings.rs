@@ -86,6 +86,10 @@ pub struct Facts<'a> {
     pub model_problem: Option<&'a ModelProblem>,
     /// Fewer events than this are suspicious.
     pub min_events: u64,
+    /// The digest of a state map of one's own.
+    pub state_map: Option<&'a str>,
+    /// The digest of the trace's last line, where somebody kept it.
+    pub head: Option<&'a str>,
 }
 
 impl Facts<'_> {

@@ -3,8 +3,8 @@
 
 use crate::conformance::{Coverage, Seen, StateStatus};
 use crate::digest::Material;
-use crate::evidence::Claim;
 use crate::evidence::about::Tie;
+use crate::evidence::{Claim, Mode};
 use crate::findings::Facts;
 use crate::health::{Check, Health, HealthStatus};
 use crate::message::{Message, Part};
@@ -60,6 +60,21 @@ pub struct ModelUsed {
     pub path: Option<String>,
     /// The digest of its bytes, `sha256:…`.
     pub digest: String,
+}
+
+/// By which options it was judged, beside the model: the same deployment passes more easily by others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// What was asked of evidence.
+    pub evidence: Mode,
+    /// Fewer events are suspicious.
+    pub min_events: u64,
+    /// The state that was taken for the deployment.
+    pub deployment_state: Option<String>,
+    /// The state with which a complete run ends.
+    pub terminal_state: Option<String>,
+    /// The digest of a state map of one's own.
+    pub state_map: Option<String>,
 }
 
 /// One essential state.
@@ -126,6 +141,8 @@ pub struct Report {
     pub bindings: Vec<Tie>,
     /// The model.
     pub model: ModelUsed,
+    /// The options.
+    pub judged: Judged,
     /// The trace's format.
     pub format: Option<TraceFormat>,
     /// How that was told.
@@ -196,6 +213,13 @@ impl Report {
                 .into_iter()
                 .map(|tie| Tie { named: blank(&tie.named), deployed: blank(&tie.deployed), ..tie })
                 .collect(),
+            judged: Judged {
+                evidence: facts.evidence.mode,
+                min_events: facts.min_events,
+                deployment_state: of.deployment().map(name),
+                terminal_state: of.terminal().map(name),
+                state_map: facts.state_map.map(str::to_owned),
+            },
             model: ModelUsed { path: blank(&model.path), ..model },
             format: facts.trace.format,
             recognition: facts.trace.recognition,
@@ -285,12 +309,13 @@ fn provenance(report: &Report) -> String {
         Recognition::Assumed => "assumed, since nothing tells".to_owned(),
     };
     let writer = match producer {
-        Producer::Agent => "written by the agent itself",
+        Producer::Agent => "written by the run itself",
         Producer::Workflow => "written by the workflow",
         Producer::Harness => "written by the harness",
     };
     let chained = match report.chained {
         0 => String::new(),
+        // A line that cannot be read or is of another run is chained all the same, so that there is no number of all lines.
         1 => "; one line is chained to the one before".to_owned(),
         lines => format!("; {lines} lines are chained, each to the one before"),
     };

@@ -27,6 +27,7 @@ pub mod time;
 mod value;
 pub mod write;
 
+pub(crate) use lines::LINE_CAP;
 use state_map::StateMap;
 pub use status::Status;
 pub use time::Time;

@@ -225,6 +225,8 @@ fn run(input: &Input<'_>) -> (Report, Outputs) {
         folder: ".azure/deployments/d",
         model_problem: chosen.problem.as_ref(),
         min_events: findings::MIN_EVENTS,
+        state_map: None,
+        head: None,
     };
     let found = findings::all(&facts);
     let used = ModelUsed { source: chosen.source, path: None, digest: digest(input.model) };

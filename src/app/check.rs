@@ -127,6 +127,8 @@ fn judge(opened: Opened<'_>, job: &Job, options: &Options, all: &[Chosen]) -> Ve
                 folder: job.folder.as_ref().map_or("", |folder| folder.shown.as_str()),
                 model_problem: chosen.problem.as_ref(),
                 min_events: options.min_events,
+                state_map: options.state_map.digest(),
+                head: options.trace_head.as_deref(),
             };
             let findings = findings::all(&facts);
             Report::new(&name, &facts, findings, chosen.used.clone(), &options.secrets)

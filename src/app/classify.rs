@@ -56,6 +56,7 @@ pub(super) fn classify(
         terminal_state: inputs.terminal_state.clone(),
         state_map: state_map(&workspace, named(&inputs.state_map), troubles),
         secrets: secrets.clone(),
+        trace_head: inputs.trace_head.clone(),
         commit: Commit { named: inputs.commit.clone(), of_run: settings.commit_of_run() },
         materials: if inputs.attestation_path.is_some() { Materials::All } else { Materials::Judged },
     };

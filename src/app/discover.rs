@@ -7,8 +7,8 @@ use super::source;
 use crate::digest::{Material, digest};
 use crate::evidence::about::Deployed;
 use crate::evidence::{
-    self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, Record, STATE_FILE,
-    TEMPLATE_FILE,
+    self, AUTHORIZATION_FILE, Document, Evidence, GATE_FILE, Gate, METADATA_FILE, Mode, PARAMETERS_FILE,
+    Record, STATE_FILE, TEMPLATE_FILE,
 };
 use crate::health::{Health, junit, results};
 use crate::model::Model;
@@ -183,15 +183,28 @@ pub(super) fn documents(job: &Job, options: &Options) -> Evidence {
         evidence.authorization = document(job, folder, AUTHORIZATION_FILE, Record::read, &mut evidence);
         evidence.deployed = deployed(job, folder, &mut evidence, options);
     }
+    if options.materials == Materials::All {
+        // What was deployed is named in every mode.
+        for name in [TEMPLATE_FILE, PARAMETERS_FILE] {
+            hash(job, &folder.join(name), &mut evidence);
+        }
+    }
     evidence
+}
+
+/// Notes the digest of a file, once.
+fn hash(job: &Job, file: &Named, evidence: &mut Evidence) {
+    let is_known = evidence.materials.iter().any(|material| material.file == file.shown);
+    if !is_known && let Ok(bytes) = job.workspace.read(&file.path) {
+        evidence.materials.push(Material::of(&file.shown, &bytes));
+    }
 }
 
 /// What was deployed, as far as it is known and anything is to be compared with it.
 fn deployed(job: &Job, folder: &Named, evidence: &mut Evidence, options: &Options) -> Deployed {
     let commit = &options.commit;
     let file = folder.join(TEMPLATE_FILE);
-    let wanted = evidence.names_a_template() || options.materials == Materials::All;
-    let template = match wanted.then(|| job.workspace.read(&file.path)) {
+    let template = match evidence.names_a_template().then(|| job.workspace.read(&file.path)) {
         Some(Ok(bytes)) => {
             evidence.materials.push(Material::of(&file.shown, &bytes));
             digests(&bytes)
@@ -246,12 +259,8 @@ pub(super) fn artifacts(job: &Job, options: &Options, model: &Model, evidence: &
         let file = folder.join(&name);
         match job.workspace.resolve(&file.path).map(|real| real.is_file()) {
             Ok(true) => {
-                let is_new = || !evidence.materials.iter().any(|material| material.file == file.shown);
-                if options.materials == Materials::All
-                    && is_new()
-                    && let Ok(bytes) = job.workspace.read(&file.path)
-                {
-                    evidence.materials.push(Material::of(&file.shown, &bytes));
+                if options.materials == Materials::All {
+                    hash(job, &file, evidence);
                 }
                 evidence.present.insert(name);
             }

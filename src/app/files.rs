@@ -2,9 +2,9 @@
 //! from being written.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
-use super::attest;
+use super::attestation::{self, Output};
 use super::classify::Classified;
 use super::guard;
 use super::time::{Precision, now};
@@ -58,11 +58,10 @@ pub(super) fn write(settings: &Settings, reports: &Classified, troubles: &mut Tr
         let time = now(settings.source_date, Precision::Seconds);
         let occasion = Occasion { time, base: settings.source_base() };
         let all = || reports.all.iter().map(|report| attest(report, &occasion)).collect::<Vec<_>>();
-        let outputs = guard::isolated(|| attest::outputs(&all(), Path::new(path)));
+        let outputs = guard::isolated(|| attestation::outputs(&all(), Path::new(path)));
         match outputs {
             Ok(outputs) => {
-                let mut write =
-                    |output: attest::Output| files.write("attestation", &output.path, || output.text);
+                let mut write = |output: Output| files.write("attestation", &output.path, || output.text);
                 written.attestation = write(outputs.statement);
                 if let Some([predicate, subjects]) = outputs.parts {
                     written.predicate = write(predicate);
@@ -75,18 +74,31 @@ pub(super) fn write(settings: &Settings, reports: &Classified, troubles: &mut Tr
     written
 }
 
+/// A path by which one file goes only, as far as its names tell.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
 struct Files<'a> {
     workspace: &'a Workspace,
     troubles: &'a mut Troubles,
     /// Files that were written: none is written over by another.
-    taken: BTreeSet<std::path::PathBuf>,
+    taken: BTreeSet<PathBuf>,
 }
 
 impl Files<'_> {
     /// Writes a file; gives its path as it was asked for, and nothing where it could not be written.
     fn write(&mut self, what: &str, path: &Path, text: impl FnOnce() -> String) -> String {
         let shown = path.to_string_lossy();
-        if !self.taken.insert(path.to_owned()) {
+        if !self.taken.insert(plain(path)) {
             let text = format!("the {what} is not written to {{}}: another output is the same file");
             self.troubles.add(&text, &[&shown]);
             return String::new();

@@ -56,6 +56,8 @@ pub struct Options {
     pub secrets: Secrets,
     /// How the commit that was deployed is known, where the deployment does not say it.
     pub commit: Commit,
+    /// The digest of the trace's last line, as `record` told it.
+    pub trace_head: Option<String>,
     /// Which files are hashed beyond those whose content is judged.
     pub materials: Materials,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use super::attest;
+use super::attestation;
 use super::check::{Checked, check};
 use super::command::{Ending, places, state_map, workspace_of};
 use super::job::{Commit, Job, Materials, Named, Options};
@@ -40,6 +40,7 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         terminal_state: arguments.terminal_state.clone(),
         state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
         secrets: Secrets::default(),
+        trace_head: arguments.trace_head.clone(),
         commit: Commit { named: arguments.commit.clone(), of_run: None },
         materials: if arguments.attestation.is_some() { Materials::All } else { Materials::Judged },
     };
@@ -86,7 +87,7 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         Format::Text | Format::Brief | Format::Markdown | Format::Json | Format::Annotations => {}
     }
     if let Some(path) = &arguments.attestation {
-        let outputs = attest::outputs(&tally.attestations, &here.join(path));
+        let outputs = attestation::outputs(&tally.attestations, &here.join(path));
         for output in [outputs.statement].iter().chain(outputs.parts.iter().flatten()) {
             runner::write_file(&output.path, &output.text).map_err(|error| {
                 format!("the attestation cannot be written to {}: {error}", output.path.display())

@@ -1,6 +1,6 @@
 //! Recording: one event is appended to the trace of a deployment.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::check::deployment_id;
 use super::choose;
@@ -10,10 +10,11 @@ use crate::evidence::Mode;
 use crate::message::{Message, near, some};
 use crate::report::ModelSource;
 use crate::runner::append::append_inside;
+use crate::secrets::Secrets;
 use crate::settings::Recorder;
 use crate::trace::write::NewEvent;
 use crate::trace::{ERROR_STATE, Status, chain};
-use crate::workspace::{FILE_CAP, Workspace};
+use crate::workspace::Workspace;
 
 pub(super) mod command;
 pub(super) mod step;
@@ -30,6 +31,7 @@ struct Request {
     new_state: bool,
     deployment: Option<String>,
     recorder: Recorder,
+    secrets: Secrets,
 }
 
 /// What was recorded.
@@ -55,7 +57,13 @@ fn record(
     }
     let warning = known(job, request)?;
     for name in &request.evidence {
-        let found = job.workspace.open(&folder.join(name).path, FILE_CAP);
+        let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        if name.is_empty() || !inside {
+            let text = "the artifact {} cannot be named: it is no file of the deployment folder";
+            return Err(Message::new(text, &[name]));
+        }
+        // Only its presence counts, whatever its size.
+        let found = job.workspace.open(&folder.join(name).path, u64::MAX);
         if let Err(refusal) = found {
             let text =
                 format!("the artifact {{}} cannot be named: {refusal}; write it before it is recorded");
@@ -66,17 +74,19 @@ fn record(
     let deployment = request.deployment.clone().or_else(|| deployment_id(job, said.deployment_id()));
     let file = folder.join(TRACE_FILE);
     let mut head = String::new();
+    // Nobody masks a secret in a file that is committed or uploaded.
+    let blank = |text: &Option<String>| text.as_deref().map(|text| request.secrets.blank(text));
     let line = |before: &[u8]| {
         let event = NewEvent {
             timestamp: now(),
             state: request.state.clone(),
             status: request.status.clone(),
-            stage: request.stage.clone(),
-            actor: request.recorder.actor.clone(),
+            stage: blank(&request.stage),
+            actor: blank(&request.recorder.actor),
             producer: request.recorder.producer.clone(),
             deployment_id: deployment,
             run_id: request.recorder.run.clone(),
-            message: request.message.clone(),
+            message: blank(&request.message),
             evidence: request.evidence.clone(),
         };
         let line = event.line(before);
@@ -121,8 +131,8 @@ fn known(job: &Job, request: &Request) -> Result<Option<Message>, Message> {
     };
     let near = near(state, names.iter().copied());
     let remedy =
-        if near.is_empty() { some("; it knows {}", &names) } else { some("; did you mean {}?", &near) };
-    Err(whose.and(remedy).and(Message::new(" A state of your own needs --new-state (input new-state)", &[])))
+        if near.is_empty() { some("; it knows {}", &names) } else { some("; did you mean {}", &near) };
+    Err(whose.and(remedy).and(Message::new(". A state of your own needs --new-state (input new-state)", &[])))
 }
 
 /// What is said of it.
@@ -131,7 +141,7 @@ fn words(request: &Request, recorded: &Recorded) -> String {
     format!("recorded {} ({}) in {}; head of the chain {head}", request.state, request.status, file.shown)
 }
 
-/// The folder of the deployment, the job of a check of it, and where it lies.
+/// The job of a check of the deployment: its model says which states are known.
 fn job(workspace: Workspace, named: Workspace, folder: Named, model: Option<Named>) -> Job {
     Job { workspace, named, folder: Some(folder), trace: None, model, tests: None }
 }

@@ -62,6 +62,10 @@ pub struct Check {
     #[arg(long, value_enum, default_value_t = Evidence::Report)]
     pub evidence: Evidence,
 
+    /// Digest of the trace's last line, as `record` printed it: a trace with another end was tampered with
+    #[arg(long, value_name = "DIGEST")]
+    pub trace_head: Option<String>,
+
     /// Commit that was deployed, to compare with the one that artifacts name. Else the one that state.json or metadata.json
     /// names
     #[arg(long, value_name = "SHA")]

@@ -9,7 +9,8 @@ use clap::Args;
 #[command(after_help = "\
 The event is appended to trace.jsonl in the deployment folder as one line, written at once under a lock, with the time, the \
 deployment, and inside of GitHub Actions the run, who started it and the workflow. It carries the digest of the line before \
-it: who changes, removes, inserts or moves a line afterwards breaks the chain, and `check` tells where.
+it: who changes, removes, inserts or moves a line afterwards, and not all that follows, breaks the chain, and `check` tells \
+where. With the head of the chain, which is printed, `check --trace-head` sees every other end as well.
 
 Examples:
   process-integrity record --dir DIR --state template_generated --evidence template.json

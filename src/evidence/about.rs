@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::{AUTHORIZATION_FILE, GATE_FILE, STATE_FILE};
 use crate::escape::cut;
 use crate::json;
 
@@ -26,7 +27,7 @@ pub struct About {
 }
 
 impl About {
-    /// Reads the file's object. A value that is no text is kept as it is written: it then equals nothing.
+    /// Reads the file's object. A value that is no text equals nothing.
     #[must_use]
     pub fn read(file: &Value) -> Self {
         let of =
@@ -46,10 +47,36 @@ fn text(value: &Value) -> Option<String> {
         Value::String(text) => Some(cut(text.trim(), LENGTH)),
         Value::Object(digests) => match digests.get("sha256") {
             Some(Value::String(hex)) => Some(cut(hex, LENGTH)),
-            Some(_) | None => Some(cut(&value.to_string(), LENGTH)),
+            Some(_) | None => Some(odd(value)),
         },
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-            Some(cut(&value.to_string(), LENGTH))
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Some(odd(value)),
+    }
+}
+
+/// What is no text can be no digest and no commit, whatever its digits.
+fn odd(value: &Value) -> String {
+    format!("no text: {}", cut(&value.to_string(), LENGTH))
+}
+
+/// Which artifact names something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Artifact {
+    /// The security gate's.
+    Gate,
+    /// The authorization's.
+    Authorization,
+    /// The deployment's own.
+    State,
+}
+
+impl Artifact {
+    /// Its file.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Gate => GATE_FILE,
+            Self::Authorization => AUTHORIZATION_FILE,
+            Self::State => STATE_FILE,
         }
     }
 }
@@ -103,8 +130,8 @@ impl Tied {
 /// One comparison of what an artifact names with what was deployed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tie {
-    /// The artifact's file.
-    pub file: &'static str,
+    /// The artifact.
+    pub artifact: Artifact,
     /// What is compared.
     pub thing: Thing,
     /// What came of it.
@@ -128,7 +155,7 @@ pub struct Deployed {
 impl Deployed {
     /// Compares what an artifact names.
     #[must_use]
-    pub fn compare(&self, file: &'static str, about: &About) -> [Tie; 2] {
+    pub fn compare(&self, artifact: Artifact, about: &About) -> [Tie; 2] {
         let template = match (&about.template, self.template.as_slice()) {
             (None, _) => Tied::Unnamed,
             (Some(_), []) => Tied::Unknown,
@@ -142,7 +169,7 @@ impl Deployed {
             (Some(_), Some(_)) => Tied::Other,
         };
         let tie = |thing, tied, named: &Option<String>, deployed: Option<&String>| Tie {
-            file,
+            artifact,
             thing,
             tied,
             named: named.clone(),
@@ -189,7 +216,10 @@ mod tests {
         );
         assert_eq!(about(json!({"template_sha256": " sha256:aa ", "commit_sha": "abc1234"})), both);
         assert_eq!(about(json!({"templateDigest": {"sha256": "sha256:aa"}, "commitSha": "abc1234"})), both);
-        assert_eq!(about(json!({"templateDigest": 5, "commit": null})), (Some("5".to_owned()), None));
+        assert_eq!(
+            about(json!({"templateDigest": 5, "commit": null})),
+            (Some("no text: 5".to_owned()), None)
+        );
         assert_eq!(about(json!({"templateDigest": "", "template": "x.json"})), (None, None));
     }
 
@@ -201,7 +231,7 @@ mod tests {
         };
         let tied = |deployed: &Deployed, template: Option<&str>, commit: Option<&str>| {
             let about = About { template: template.map(str::to_owned), commit: commit.map(str::to_owned) };
-            deployed.compare("f", &about).map(|tie| tie.tied)
+            deployed.compare(Artifact::Gate, &about).map(|tie| tie.tied)
         };
         assert_eq!(tied(&deployed, Some("SHA256:AA01"), Some("ABC1234")), [Tied::Same, Tied::Same]);
         assert_eq!(tied(&deployed, Some("bb02"), Some("abc1234def00")), [Tied::Same, Tied::Same]);

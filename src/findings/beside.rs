@@ -3,7 +3,7 @@
 use super::{Facts, at};
 use crate::conformance::StateStatus;
 use crate::conformance::witness::{self, Objection};
-use crate::evidence::about::Tied;
+use crate::evidence::about::{Artifact, Tied};
 use crate::evidence::{
     AUTHORIZATION_FILE, AUTHORIZED_STATE, Document, GATE_FILE, GATE_STATES, GateWord, METADATA_FILE, Mode,
     STATE_FILE, usual,
@@ -190,19 +190,20 @@ fn ties(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     let model = facts.observation.model();
     let deployment = model.deployment().map(|state| model.name(state));
     for tie in facts.evidence.ties().iter().filter(|tie| tie.tied == Tied::Other) {
-        let state = match tie.file {
-            GATE_FILE => completed(facts, &GATE_STATES),
-            AUTHORIZATION_FILE => completed(facts, &[AUTHORIZED_STATE]),
-            _ => deployment.and_then(|name| completed(facts, &[name])),
+        let file = tie.artifact.file();
+        let state = match tie.artifact {
+            Artifact::Gate => completed(facts, &GATE_STATES),
+            Artifact::Authorization => completed(facts, &[AUTHORIZED_STATE]),
+            Artifact::State => deployment.and_then(|name| completed(facts, &[name])),
         };
         let Some(state) = state else { continue };
         let thing = tie.thing.id();
         let text = format!("{{}} is about the {thing} {{}}, but this deployment's {thing} is {{}}");
         let named = tie.named.as_deref().unwrap_or_default();
-        let message = Message::new(&text, &[tie.file, named, tie.deployed.as_deref().unwrap_or_default()]);
+        let message = Message::new(&text, &[file, named, tie.deployed.as_deref().unwrap_or_default()]);
         let hint = "What was looked at is not what was deployed. Do the step again on what is deployed, and deploy again.";
         let finding = Finding::new(FindingId::EvidenceContradiction, message, hint);
-        found.push(finding.state(state).file(Some(&facts.beside(tie.file))));
+        found.push(finding.state(state).file(Some(&facts.beside(file))));
     }
 }
 

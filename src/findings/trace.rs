@@ -9,6 +9,7 @@ pub(super) fn trace(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     missing(facts, found);
     damage(facts, found);
     chain(facts, found);
+    head(facts, found);
     foreign(facts, found);
     others(facts, found);
 }
@@ -82,6 +83,19 @@ fn chain(facts: &Facts<'_>, found: &mut Vec<Finding>) {
         let finding = Finding::new(FindingId::TraceTampered, Message::new(&text, &[]), hint);
         found.push(finding.file(facts.trace_file()));
     }
+}
+
+/// The end of a trace, which no chain can hold, against what somebody kept of it.
+fn head(facts: &Facts<'_>, found: &mut Vec<Finding>) {
+    let (Some(expected), Some(_)) = (facts.head, facts.trace_file()) else { return };
+    let is = facts.trace.reading.chain.head.as_deref();
+    if is.is_some_and(|is| is.eq_ignore_ascii_case(expected.trim())) {
+        return;
+    }
+    let text = "the trace does not end with the line whose digest was kept: {} was expected, but it is {}";
+    let message = Message::new(text, &[expected, is.unwrap_or("of no line")]);
+    let hint = "Its end was cut off, changed or added to after that line was written. Take nothing in this trace for proven.";
+    found.push(Finding::new(FindingId::TraceTampered, message, hint).file(facts.trace_file()));
 }
 
 fn foreign(facts: &Facts<'_>, found: &mut Vec<Finding>) {

@@ -91,17 +91,11 @@ pub struct Attestation {
 #[must_use]
 pub fn attest(report: &Report, occasion: &Occasion) -> Attestation {
     let materials = materials(report);
-    let template = template(report);
-    let subject = || {
-        let deployment =
-            describe(Some(format!("deployment {}", report.deployment)), None, &manifest(report, &materials));
-        template
-            .iter()
-            .map(|file| describe(Some(file.file.clone()), None, &file.digest))
-            .chain([deployment])
-            .collect()
-    };
-    let uri = |path: &str| Some(format!("{}{}", occasion.base, percent(path, is_of_a_path)));
+    let whole =
+        describe(Some(format!("deployment {}", report.deployment)), None, &manifest(report, &materials));
+    let of_template = template(report).map(|file| describe(Some(file.file.clone()), None, &file.digest));
+    let subject: Vec<Descriptor> = of_template.into_iter().chain([whole]).collect();
+    let uri = |path: &str| format!("{}{}", occasion.base, percent(path, is_of_a_path));
     let resource = report.folder.as_ref().or(report.trace.as_ref()).unwrap_or(&report.deployment);
     let (verification_result, level) = match report.verdict {
         Verdict::VerifiedSuccess => ("PASSED", VERIFIED),
@@ -113,23 +107,21 @@ pub fn attest(report: &Report, occasion: &Occasion) -> Attestation {
             version: BTreeMap::from([(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))]),
         },
         time_verified: &occasion.time,
-        resource_uri: uri(resource).unwrap_or_default(),
+        resource_uri: uri(resource),
         policy: describe(
             None,
-            policy(report).or_else(|| uri(report.model.path.as_deref()?)),
+            policy(report).or_else(|| report.model.path.as_deref().map(uri)),
             &report.model.digest,
         ),
         input_attestations: materials
             .iter()
-            .map(|file| describe(None, uri(&file.file), &file.digest))
+            .map(|file| describe(None, Some(uri(&file.file)), &file.digest))
             .collect(),
         verification_result,
         verified_levels: [level],
         report: json::document(report),
     };
-    let statement =
-        Statement { kind: STATEMENT, subject: subject(), predicate_type: PREDICATE, predicate: &summary };
-    let subjects: Vec<Descriptor> = subject();
+    let statement = Statement { kind: STATEMENT, subject, predicate_type: PREDICATE, predicate: &summary };
     let line = |one: &Descriptor| {
         let hex = one.digest.get("sha256").map_or("", String::as_str);
         format!("{hex}  {}\n", one.name.as_deref().unwrap_or_default())
@@ -143,7 +135,7 @@ pub fn attest(report: &Report, occasion: &Occasion) -> Attestation {
     Attestation {
         statement: text(serde_json::to_string(&statement)),
         predicate: text(serde_json::to_string_pretty(&summary)),
-        subjects: subjects.iter().map(line).collect(),
+        subjects: statement.subject.iter().map(line).collect(),
     }
 }
 

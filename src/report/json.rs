@@ -28,6 +28,7 @@ pub(super) struct Document<'a> {
     findings: Vec<FindingPart<'a>>,
     bindings: Vec<BindingPart<'a>>,
     model: ModelPart<'a>,
+    options: OptionsPart<'a>,
     trace: TracePart<'a>,
 }
 
@@ -89,6 +90,15 @@ struct ModelPart<'a> {
 }
 
 #[derive(Serialize)]
+struct OptionsPart<'a> {
+    evidence: &'static str,
+    min_events: u64,
+    deployment_state: Option<&'a str>,
+    terminal_state: Option<&'a str>,
+    state_map: Option<&'a str>,
+}
+
+#[derive(Serialize)]
 struct TracePart<'a> {
     format: Option<&'static str>,
     path: Option<&'a str>,
@@ -125,7 +135,7 @@ fn finding(finding: &Finding) -> FindingPart<'_> {
 
 fn binding(tie: &Tie) -> BindingPart<'_> {
     BindingPart {
-        file: tie.file,
+        file: tie.artifact.file(),
         of: tie.thing.id(),
         status: tie.tied.id(),
         named: tie.named.as_deref(),
@@ -190,6 +200,13 @@ pub(super) fn document(report: &Report) -> Document<'_> {
             source: report.model.source.id(),
             path: report.model.path.as_deref(),
             digest: &report.model.digest,
+        },
+        options: OptionsPart {
+            evidence: report.judged.evidence.name(),
+            min_events: report.judged.min_events,
+            deployment_state: report.judged.deployment_state.as_deref(),
+            terminal_state: report.judged.terminal_state.as_deref(),
+            state_map: report.judged.state_map.as_deref(),
         },
         trace: TracePart {
             format: report.format.map(crate::trace::TraceFormat::id),

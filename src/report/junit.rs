@@ -204,14 +204,9 @@ fn checkpoint(state: &StateRow, against: &mut BTreeMap<&str, Vec<Failure>>) -> C
     let outcome = match (against.remove(state.id.as_str()), state.status) {
         (Some(failures), _) => Outcome::Failed(failures),
         (None, StateStatus::Missing) => Outcome::Skipped("missing, which the coverage threshold allows"),
-        (
-            None,
-            StateStatus::Covered
-            | StateStatus::Failed
-            | StateStatus::Late
-            | StateStatus::Stale
-            | StateStatus::OutOfOrder,
-        ) => Outcome::Passed,
+        // A finding says why; without one it has not passed all the same.
+        (None, StateStatus::Failed | StateStatus::Late | StateStatus::Stale) => Outcome::Failed(Vec::new()),
+        (None, StateStatus::Covered | StateStatus::OutOfOrder) => Outcome::Passed,
     };
     let seen = state.seen.map_or(String::new(), |seen| format!("line {}", seen.place.line));
     Case { class: "checkpoint", name: state.id.clone(), outcome, seen }

@@ -11,6 +11,9 @@ use crate::verdict::{FindingId, Verdict};
 #[must_use]
 pub fn headline(report: &Report) -> &'static str {
     match report.verdict {
+        Verdict::VerifiedSuccess if report.has(FindingId::BelowFullCoverage) => {
+            "Resources are healthy, and as many mandatory checkpoints are proven as the threshold asks for."
+        }
         Verdict::VerifiedSuccess => "Resources are healthy, and every mandatory checkpoint is proven.",
         Verdict::AgentIssue => {
             "Resources are healthy and the process is complete, but the flow was abnormal."
@@ -110,7 +113,7 @@ pub fn action(report: &Report) -> Option<Message> {
 #[must_use]
 pub fn bindings(report: &Report) -> Vec<Message> {
     let mut sentences: Vec<Message> = Vec::new();
-    for ties in report.bindings.chunk_by(|a, b| a.file == b.file) {
+    for ties in report.bindings.chunk_by(|a, b| a.artifact == b.artifact) {
         let phrases: Vec<&str> = match ties {
             [template, commit] if [template.tied, commit.tied] == [Tied::Unnamed; 2] => {
                 vec!["it names neither a template nor a commit, so nothing ties it to what was deployed"]
@@ -118,7 +121,7 @@ pub fn bindings(report: &Report) -> Vec<Message> {
             ties => ties.iter().map(|tie| phrase(tie.thing, tie.tied)).collect(),
         };
         let text = format!("{{}}: {}", phrases.join("; "));
-        sentences.extend(ties.first().map(|tie| Message::new(&text, &[tie.file])));
+        sentences.extend(ties.first().map(|tie| Message::new(&text, &[tie.artifact.file()])));
     }
     sentences
 }

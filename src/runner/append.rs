@@ -5,13 +5,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::{own, target_inside};
+use crate::trace::LINE_CAP;
 use crate::trace::chain::content;
 use crate::workspace::Workspace;
 
 /// The end of a file is read backwards in pieces of this many bytes.
 const PIECE: usize = 8 << 10;
-/// A last line that is longer is not read: readers refuse it as well.
-const LAST_CAP: u64 = 16 << 20;
 
 /// Appends the line that `make` makes of the last line of the file, with its line break. The file is locked meanwhile, so
 /// that of several writers each sees the line of the other; it is written with one call, and is on the disk afterwards. What
@@ -34,14 +33,14 @@ pub fn append_inside(
     let line = make(&last);
     // A line that somebody else has not finished stays a damaged line of its own.
     let text = if is_whole { line } else { format!("\n{line}") };
-    if let Err(error) = file.write_all(text.as_bytes()) {
+    if let Err(error) = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
+        // What was not kept was not written: the next line would be chained to it.
         let _ = file.set_len(size);
         return Err(error);
     }
-    file.sync_all()?;
     if is_new {
         own(&target, workspace);
-        sync_folder(&target);
+        sync_folders(&target, workspace);
     }
     Ok(target)
 }
@@ -58,9 +57,13 @@ fn last_line(file: &mut File, size: u64) -> io::Result<(Vec<u8>, bool)> {
         if start == 0 || (line_start.is_some() && trimmed > 0) {
             let is_whole = tail.last().is_none_or(|last| *last == b'\n');
             let line = held.get(line_start.unwrap_or(0)..).unwrap_or_default();
+            if line.len() > LINE_CAP {
+                // Readers refuse it, so that no link to it could be shown to hold.
+                return Err(io::Error::other("its last line is longer than 16 MiB"));
+            }
             return Ok((content(line).to_vec(), is_whole));
         }
-        if size - start > LAST_CAP {
+        if held.len() > LINE_CAP {
             return Err(io::Error::other("its last line is longer than 16 MiB"));
         }
         let piece = start.min(PIECE.max(tail.len()) as u64);
@@ -77,16 +80,18 @@ fn is_blank(byte: u8) -> bool {
     byte == 0 || byte.is_ascii_whitespace()
 }
 
-/// A new file is on the disk only when its folder is.
+/// A new file is on the disk only when its folder is, and those that were made on the way to it.
 #[cfg(unix)]
-fn sync_folder(file: &Path) {
-    if let Some(folder) = file.parent().and_then(|folder| File::open(folder).ok()) {
-        let _ = folder.sync_all();
+fn sync_folders(file: &Path, workspace: &Workspace) {
+    for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace.root())) {
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
     }
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) {}
+fn sync_folders(_: &Path, _: &Workspace) {}
 
 #[cfg(test)]
 mod tests {

@@ -68,6 +68,7 @@ pub(super) struct Raw {
     min_events: String,
     evidence: String,
     commit: String,
+    trace_head: String,
     attestation_path: String,
     comment: String,
     comment_key: String,
@@ -135,6 +136,8 @@ pub struct Inputs {
     pub evidence: evidence::Mode,
     /// The commit that was deployed.
     pub commit: Option<String>,
+    /// The digest of the trace's last line.
+    pub trace_head: Option<String>,
     /// Also write an attestation there.
     pub attestation_path: Option<String>,
     /// When a comment is written.
@@ -279,6 +282,7 @@ impl Inputs {
             min_events,
             evidence,
             commit: text(raw.commit),
+            trace_head: text(raw.trace_head),
             attestation_path: text(raw.attestation_path),
             comment,
             comment_key: text(raw.comment_key),

@@ -1,6 +1,6 @@
 //! A chain of digests through the lines of `trace.jsonl`: a line may carry the digest of the line before it, so that nobody
-//! can change, remove, insert or move a line without breaking the link behind it. As in any hash chain, what the chain cannot
-//! see is an end that was cut off, and a file that was written anew as a whole; an attestation of the file's digest can.
+//! can change, remove, insert or move a line without breaking the link behind it. As in any hash chain, what it cannot see is
+//! a new end: lines that were cut off, or written anew from some line to the last. Whoever kept the head of the chain can.
 
 use super::lines::Line;
 use super::{Capped, Place};
@@ -27,6 +27,9 @@ pub struct Chain {
     pub links: u64,
     /// Links that do not hold.
     pub broken: Capped<Broken>,
+    /// The link to the last line that holds anything: what the next line would carry. `None` where nothing was read, or the
+    /// last line is too long to be kept.
+    pub head: Option<String>,
 }
 
 /// The link to a line, for the line that is written behind it: the digest of what the line holds, without its line break,
@@ -39,7 +42,12 @@ pub fn link(line: &[u8]) -> String {
 /// What harmless bytes around a line are not part of.
 #[must_use]
 pub fn content(line: &[u8]) -> &[u8] {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = held(line);
+    held(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
+}
+
+/// Without NULs and blanks at both ends.
+fn held(line: &[u8]) -> &[u8] {
     let held = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
     let start = line.iter().position(held).unwrap_or(line.len());
     let end = line.iter().rposition(held).map_or(start, |last| last + 1);
@@ -76,7 +84,8 @@ impl Follower {
     }
 
     pub(crate) fn end(self) -> Chain {
-        self.chain
+        let head = self.number.filter(|_| !self.lost).map(|_| digest(&self.last));
+        Chain { head, ..self.chain }
     }
 }
 

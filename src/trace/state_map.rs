@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::digest::digest;
 use crate::json::{self, JsonError};
 
 /// Name → state. A name that it does not hold is a state of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateMap(BTreeMap<String, String>);
+pub struct StateMap {
+    states: BTreeMap<String, String>,
+    digest: Option<String>,
+}
 
 /// The skills and agents of git-ape, and the states that they bring about.
 const GIT_APE: [(&str, &str); 11] = [
@@ -27,7 +31,8 @@ const GIT_APE: [(&str, &str); 11] = [
 
 impl Default for StateMap {
     fn default() -> Self {
-        Self(GIT_APE.iter().map(|(name, state)| ((*name).to_owned(), (*state).to_owned())).collect())
+        let states = GIT_APE.iter().map(|(name, state)| ((*name).to_owned(), (*state).to_owned())).collect();
+        Self { states, digest: None }
     }
 }
 
@@ -48,12 +53,18 @@ impl StateMap {
                 _ => return Err(wrong(format!("the state of `{name}` is no non-empty string"))),
             };
         }
-        Ok(Self(map))
+        Ok(Self { states: map, digest: Some(digest(bytes)) })
+    }
+
+    /// The digest of its file; `None` of the built-in one.
+    #[must_use]
+    pub fn digest(&self) -> Option<&str> {
+        self.digest.as_deref()
     }
 
     /// The states that the map has.
     pub fn states(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(String::as_str)
+        self.states.values().map(String::as_str)
     }
 
     /// The state that a name stands for.
@@ -65,13 +76,13 @@ impl StateMap {
     /// The state that the map itself has for a name.
     #[must_use]
     pub fn mapped(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.states.get(name).map(String::as_str)
     }
 
     /// Some name stands for this state.
     #[must_use]
     pub fn brings_about(&self, state: &str) -> bool {
-        self.0.values().any(|known| known == state)
+        self.states.values().any(|known| known == state)
     }
 }
 

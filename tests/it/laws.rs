@@ -68,6 +68,8 @@ pub(crate) fn answer(model: &Model, bytes: &[u8], health: &Health) -> Answer {
         folder: "",
         model_problem: None,
         min_events: 3,
+        state_map: None,
+        head: None,
     };
     let findings = findings::all(&facts);
     Answer {

@@ -12,6 +12,7 @@ mod comment_text;
 mod damaged;
 mod damaged_laws;
 mod docs;
+mod examples;
 mod explain;
 mod fake;
 mod fleet;

@@ -75,7 +75,7 @@ fn a_state_that_the_model_does_not_have_is_refused_unless_it_is_new() {
     let before = trace(deployment.path());
     let refused = record(deployment.path(), &["--state", "security_gate_evalated"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("did you mean `security_gate_evaluated`?"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("did you mean `security_gate_evaluated`"), "{}", stderr(&refused));
     for arguments in [
         &["--state", ""][..],
         &["--state", "preflight_validated", "--status", "splendid"],
@@ -84,6 +84,22 @@ fn a_state_that_the_model_does_not_have_is_refused_unless_it_is_new() {
         &["--state", "preflight_validated", "--model", "nothing.json"],
     ] {
         assert_eq!(record(deployment.path(), arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    for name in [
+        outside.path().to_str().unwrap(),
+        "../../../../../../../../etc/passwd",
+        "./state.json",
+        "sub/../state.json",
+        "",
+    ] {
+        let refused = record(deployment.path(), &["--state", "preflight_validated", "--evidence", name]);
+        assert_eq!(refused.status.code(), Some(2), "{name}");
+        assert!(
+            stderr(&refused).contains("it is no file of the deployment folder"),
+            "{name}: {}",
+            stderr(&refused)
+        );
     }
     assert_eq!(trace(deployment.path()), before);
     for arguments in

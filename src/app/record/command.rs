@@ -6,6 +6,7 @@ use crate::app::job::Named;
 use crate::app::time::{Precision, now};
 use crate::cli::Record;
 use crate::runner;
+use crate::secrets::Secrets;
 use crate::settings::{Recorder, Terminal};
 
 /// Records one event.
@@ -27,6 +28,7 @@ pub(in crate::app) fn run(
         evidence: arguments.evidence.clone(),
         new_state: arguments.new_state,
         deployment: arguments.deployment_id.clone(),
+        secrets: Secrets::default(),
         recorder: Recorder {
             run: arguments.run_id.clone().or(recorder.run),
             actor: arguments.actor.clone().or(recorder.actor),

@@ -50,17 +50,16 @@ fn append(settings: &Settings, troubles: &mut Troubles) -> Option<Recorded> {
         return None;
     };
     let folder = name(&workspace, Path::new(folder));
-    // Nobody masks a secret in a file that is committed or uploaded.
-    let secrets = settings.secrets();
     let request = Request {
         state: inputs.state.clone().unwrap_or_default(),
         status: inputs.status.clone().unwrap_or_else(|| "completed".to_owned()),
         stage: None,
-        message: inputs.message.as_deref().map(|message| secrets.blank(message)),
+        message: inputs.message.clone(),
         evidence: inputs.evidence_files.clone(),
         new_state: inputs.new_state,
         deployment: None,
         recorder: settings.recorder.clone(),
+        secrets: settings.secrets(),
     };
     let model = inputs.model_path.as_deref().map(|path| name(&workspace, Path::new(path)));
     let job = job(workspace.clone(), workspace, folder.clone(), model);

@@ -1,4 +1,4 @@
-//! Writes attestations: the statement, and beside it the predicate and the subjects, which a signer takes by themselves.
+//! The files of an attestation: the statement, and beside it the predicate and the subjects, which a signer takes by themselves.
 
 use std::path::{Path, PathBuf};
 
