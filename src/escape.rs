@@ -26,8 +26,9 @@ fn push_visible(out: &mut String, c: char) {
     }
 }
 
-/// One line without hidden characters. The base of all sinks.
-fn visible(text: &str) -> String {
+/// One line without hidden characters. The base of all sinks, and by itself for a name in a file that no runner reads.
+#[must_use]
+pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|c| push_visible(&mut out, c));
     out

@@ -246,6 +246,8 @@ pub struct Evidence {
     pub refused: BTreeMap<String, String>,
     /// What was deployed.
     pub deployed: Deployed,
+    /// Why the template cannot be read, where it is there and an artifact names it.
+    pub template_refused: Option<String>,
     /// The files that were read.
     pub materials: Vec<Material>,
 }
@@ -277,9 +279,10 @@ impl Evidence {
     /// Some artifact names the template that it is about.
     #[must_use]
     pub fn names_a_template(&self) -> bool {
-        let of =
-            |record: &Document<Record>| record.read().is_some_and(|record| record.about.template.is_some());
-        let gate = self.gate.read().is_some_and(|gate| gate.about.template.is_some());
+        let of = |record: &Document<Record>| {
+            record.read().is_some_and(|record| !record.about.templates.is_empty())
+        };
+        let gate = self.gate.read().is_some_and(|gate| !gate.about.templates.is_empty());
         gate || of(&self.authorization) || of(&self.state)
     }
 
@@ -294,7 +297,7 @@ impl Evidence {
             ties.extend(self.deployed.compare(Artifact::Authorization, &authorization.about));
         }
         // The file of the deployment itself need not repeat what it deployed; where it does, it must be what lies there.
-        if let Some(state) = self.state.read().filter(|state| state.about.template.is_some()) {
+        if let Some(state) = self.state.read().filter(|state| !state.about.templates.is_empty()) {
             let [template, _] = self.deployed.compare(Artifact::State, &state.about);
             ties.push(template);
         }

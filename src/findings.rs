@@ -4,6 +4,7 @@
 use crate::conformance::sequence::Irregularities;
 use crate::conformance::witness::Testimony;
 use crate::conformance::{Conformance, Observation, Seen};
+use crate::digest::Material;
 use crate::evidence::{Claim, Evidence};
 use crate::health::Health;
 use crate::message::{Message, list};
@@ -86,8 +87,8 @@ pub struct Facts<'a> {
     pub model_problem: Option<&'a ModelProblem>,
     /// Fewer events than this are suspicious.
     pub min_events: u64,
-    /// The digest of a state map of one's own.
-    pub state_map: Option<&'a str>,
+    /// A state map of one's own.
+    pub state_map: Option<&'a Material>,
     /// The digest of the trace's last line, where somebody kept it.
     pub head: Option<&'a str>,
 }

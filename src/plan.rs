@@ -269,14 +269,14 @@ mod tests {
         let plan = |shards: &str| format!(r#"{{"schema":"{SCHEMA}","folders":1,"shards":{shards}}}"#);
         for (text, part) in [
             ("", "EOF"),
-            ("[]", "invalid"),
+            ("[]", "its schema is not"),
             (r#"{"schema":"x","folders":0,"shards":[]}"#, "schema"),
-            (&plan("[]"), "/folders is not"),
+            (&plan("[]"), "it says that it has 1 folders, but lists 0"),
             (&plan(r#"[{"shard":2,"folders":[]}]"#), "/shards/0/shard is not 1"),
             (&plan(r#"[{"shard":1,"folders":[]}]"#), "/shards/0/folders is empty"),
             (&plan(r#"[{"shard":1,"folders":[{"path":"","bytes":1}]}]"#), "/shards/0/folders/0/path"),
             (&plan(r#"[{"shard":1,"folders":[{"path":"a","bytes":-1}]}]"#), "invalid value"),
-            (&plan(r#"[{"shard":1,"shard":1,"folders":[{"path":"a","bytes":1}]}]"#), "duplicate field"),
+            (&plan(r#"[{"shard":1,"shard":1,"folders":[{"path":"a","bytes":1}]}]"#), "duplicate key"),
             (
                 &plan(r#"[{"shard":1,"folders":[{"path":"a","bytes":1},{"path":"a","bytes":1}]}]"#),
                 "/shards/0/folders/1/path",

@@ -73,8 +73,8 @@ pub struct Judged {
     pub deployment_state: Option<String>,
     /// The state with which a complete run ends.
     pub terminal_state: Option<String>,
-    /// The digest of a state map of one's own.
-    pub state_map: Option<String>,
+    /// A state map of one's own.
+    pub state_map: Option<Material>,
 }
 
 /// One essential state.
@@ -195,6 +195,10 @@ impl Report {
             status: moment.status,
             message: moment.message.as_deref().map(|text| secrets.blank(text)),
         });
+        let shown = |material: &Material| Material {
+            file: secrets.blank(&material.file),
+            digest: material.digest.clone(),
+        };
         let blank = |text: &Option<String>| text.as_deref().map(|text| secrets.blank(text));
         Self {
             deployment: secrets.blank(deployment),
@@ -218,7 +222,7 @@ impl Report {
                 min_events: facts.min_events,
                 deployment_state: of.deployment().map(name),
                 terminal_state: of.terminal().map(name),
-                state_map: facts.state_map.map(str::to_owned),
+                state_map: facts.state_map.map(&shown),
             },
             model: ModelUsed { path: blank(&model.path), ..model },
             format: facts.trace.format,
@@ -243,11 +247,7 @@ impl Report {
             moments: moments.collect(),
             materials: {
                 let all = facts.health.materials.iter().chain(&facts.evidence.materials);
-                all.map(|material| Material {
-                    file: secrets.blank(&material.file),
-                    digest: material.digest.clone(),
-                })
-                .collect()
+                all.map(&shown).collect()
             },
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::escape;
 use crate::report::annotations::Annotation;
 use crate::report::terminal::Colour;
-use crate::workspace::Workspace;
+use crate::workspace::{Refusal, Workspace};
 
 pub mod append;
 mod progress;
@@ -63,6 +63,37 @@ pub fn write_file(path: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     fs::write(path, text)
+}
+
+/// Writes a file that a person named, or removes what is there where there is nothing to write.
+///
+/// # Errors
+/// The system's.
+pub fn write_or_remove(path: &Path, text: Option<&str>) -> io::Result<()> {
+    match text {
+        Some(text) => write_file(path, text),
+        None => gone(fs::remove_file(path)),
+    }
+}
+
+/// Removes a regular file of the workspace, if there is one.
+///
+/// # Errors
+/// The path leads out of the workspace, or the system's.
+pub fn remove_inside(workspace: &Workspace, path: &Path) -> io::Result<()> {
+    match workspace.resolve(path) {
+        Ok(real) => gone(fs::remove_file(real)),
+        Err(Refusal::Absent) => Ok(()),
+        Err(refusal) => Err(io::Error::other(refusal.to_string())),
+    }
+}
+
+/// That there is nothing to remove is what was wanted.
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }
 
 /// Writes an annotation.

@@ -4,31 +4,35 @@ use std::path::{Path, PathBuf};
 
 use crate::report::attestation::Attestation;
 
-/// A file to be written.
+/// A file of an attestation.
 pub(super) struct Output {
     pub(super) path: PathBuf,
-    pub(super) text: String,
+    /// `None`: whatever an earlier run left there must not be taken for what this one says.
+    pub(super) text: Option<String>,
 }
 
 /// The files of an attestation.
 pub(super) struct Outputs {
     /// The statement; of several deployments one a line.
     pub(super) statement: Output,
-    /// Predicate and subjects, of one deployment: a signer takes one predicate.
-    pub(super) parts: Option<[Output; 2]>,
+    /// Of one deployment: a signer takes one predicate.
+    pub(super) predicate: Output,
+    pub(super) subjects: Output,
 }
 
 /// The attestations of what was checked, as files.
 pub(super) fn outputs(all: &[Attestation], path: &Path) -> Outputs {
-    let statement = all.iter().map(|one| one.statement.as_str()).collect();
-    let parts = match all {
-        [one] => Some([
-            Output { path: beside(path, "predicate.json"), text: one.predicate.clone() },
-            Output { path: beside(path, "subjects.txt"), text: one.subjects.clone() },
-        ]),
-        _ => None,
+    let statement: String = all.iter().map(|one| one.statement.as_str()).collect();
+    let only = if let [one] = all { Some(one) } else { None };
+    let part = |ending, text: fn(&Attestation) -> &String| Output {
+        path: beside(path, ending),
+        text: only.map(|one| text(one).clone()),
     };
-    Outputs { statement: Output { path: path.to_owned(), text: statement }, parts }
+    Outputs {
+        statement: Output { path: path.to_owned(), text: Some(statement).filter(|_| !all.is_empty()) },
+        predicate: part("predicate.json", |one| &one.predicate),
+        subjects: part("subjects.txt", |one| &one.subjects),
+    }
 }
 
 /// `x.json` → `x.predicate.json`.

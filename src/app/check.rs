@@ -127,7 +127,7 @@ fn judge(opened: Opened<'_>, job: &Job, options: &Options, all: &[Chosen]) -> Ve
                 folder: job.folder.as_ref().map_or("", |folder| folder.shown.as_str()),
                 model_problem: chosen.problem.as_ref(),
                 min_events: options.min_events,
-                state_map: options.state_map.digest(),
+                state_map: options.state_map.file(),
                 head: options.trace_head.as_deref(),
             };
             let findings = findings::all(&facts);

@@ -150,7 +150,7 @@ fn of_plan(workspace: &Workspace, path: &str, shard: u16) -> Result<Vec<Named>, 
 pub(super) fn state_map(workspace: &Workspace, given: Option<Named>, troubles: &mut Troubles) -> StateMap {
     let Some(given) = given else { return StateMap::default() };
     let read = workspace.read(&given.path).map_err(|refusal| refusal.to_string());
-    match read.and_then(|bytes| StateMap::parse(&bytes).map_err(|error| error.to_string())) {
+    match read.and_then(|bytes| StateMap::of_file(&given.shown, &bytes).map_err(|error| error.to_string())) {
         Ok(map) => map,
         Err(reason) => {
             troubles.add(

@@ -71,7 +71,8 @@ pub(super) fn state_map(
     let Some(given) = given else { return Ok(StateMap::default()) };
     let wrong = |reason: String| format!("the state map {} cannot be used: {reason}", given.display());
     let bytes = everywhere.read(&here.join(given)).map_err(|refusal| wrong(refusal.to_string()))?;
-    StateMap::parse(&bytes).map_err(|error| wrong(format!("{error}; write {{\"name\": \"state\"}}")))
+    StateMap::of_file(&given.to_string_lossy(), &bytes)
+        .map_err(|error| wrong(format!("{error}; write {{\"name\": \"state\"}}")))
 }
 
 /// Beyond what nothing of a folder is read: the repository that holds its `.azure`, else the current folder if it lies in

@@ -195,23 +195,30 @@ pub(super) fn documents(job: &Job, options: &Options) -> Evidence {
 /// Notes the digest of a file, once.
 fn hash(job: &Job, file: &Named, evidence: &mut Evidence) {
     let is_known = evidence.materials.iter().any(|material| material.file == file.shown);
-    if !is_known && let Ok(bytes) = job.workspace.read(&file.path) {
-        evidence.materials.push(Material::of(&file.shown, &bytes));
+    // Of any size, since it is not held.
+    let digest = || job.workspace.stream(&file.path).ok()?.into_inner().finish();
+    if !is_known && let Some(digest) = digest() {
+        evidence.materials.push(Material { file: file.shown.clone(), digest });
     }
 }
 
 /// What was deployed, as far as it is known and anything is to be compared with it.
 fn deployed(job: &Job, folder: &Named, evidence: &mut Evidence, options: &Options) -> Deployed {
     let commit = &options.commit;
-    let file = folder.join(TEMPLATE_FILE);
-    let template = match evidence.names_a_template().then(|| job.workspace.read(&file.path)) {
-        Some(Ok(bytes)) => {
-            evidence.materials.push(Material::of(&file.shown, &bytes));
-            digests(&bytes)
+    let mut template = Vec::new();
+    if evidence.names_a_template() {
+        let file = folder.join(TEMPLATE_FILE);
+        match job.workspace.read(&file.path) {
+            Ok(bytes) => {
+                evidence.materials.push(Material::of(&file.shown, &bytes));
+                template = digests(&bytes);
+            }
+            Err(refusal) if refusal.is_absence() => {}
+            // It is there, and whether it is the one that was looked at cannot be told.
+            Err(refusal) => evidence.template_refused = Some(refusal.to_string()),
         }
-        Some(Err(_)) | None => Vec::new(),
-    };
-    let said = |file: &Document<Record>| file.read().and_then(|record| record.about.commit.clone());
+    }
+    let said = |file: &Document<Record>| file.read().and_then(|record| record.about.commits.first().cloned());
     let of_run = || {
         let run = evidence.state.read().and_then(|state| state.run.as_ref())?;
         commit.of_run.as_ref().filter(|(own, _)| own == run).map(|(_, commit)| commit.clone())
@@ -225,7 +232,8 @@ fn digests(bytes: &[u8]) -> Vec<String> {
     let own = digest(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) if text.contains("\r\n") => vec![own, digest(text.replace("\r\n", "\n").as_bytes())],
-        Ok(_) | Err(_) => vec![own],
+        Ok(text) => vec![own, digest(text.replace('\n', "\r\n").as_bytes())],
+        Err(_) => vec![own],
     }
 }
 

@@ -61,12 +61,13 @@ pub(super) fn write(settings: &Settings, reports: &Classified, troubles: &mut Tr
         let outputs = guard::isolated(|| attestation::outputs(&all(), Path::new(path)));
         match outputs {
             Ok(outputs) => {
-                let mut write = |output: Output| files.write("attestation", &output.path, || output.text);
-                written.attestation = write(outputs.statement);
-                if let Some([predicate, subjects]) = outputs.parts {
-                    written.predicate = write(predicate);
-                    written.subjects = write(subjects);
-                }
+                let mut one = |Output { path, text }: Output| match text {
+                    Some(text) => files.write("attestation", &path, || text),
+                    None => files.remove(&path),
+                };
+                written.attestation = one(outputs.statement);
+                written.predicate = one(outputs.predicate);
+                written.subjects = one(outputs.subjects);
             }
             Err(interruption) => files.troubles.add(interruption.reason(), &[]),
         }
@@ -95,6 +96,17 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
+    /// Removes what an earlier run may have left.
+    fn remove(&mut self, path: &Path) -> String {
+        let is_ours = self.taken.contains(&plain(path));
+        if !is_ours && let Err(error) = runner::remove_inside(self.workspace, path) {
+            let shown = path.to_string_lossy();
+            self.troubles
+                .add("what an earlier run left in {} cannot be removed: {}", &[&shown, &error.to_string()]);
+        }
+        String::new()
+    }
+
     /// Writes a file; gives its path as it was asked for, and nothing where it could not be written.
     fn write(&mut self, what: &str, path: &Path, text: impl FnOnce() -> String) -> String {
         let shown = path.to_string_lossy();

@@ -40,8 +40,8 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         terminal_state: arguments.terminal_state.clone(),
         state_map: state_map(arguments.state_map.as_deref(), &here, &everywhere)?,
         secrets: Secrets::default(),
-        trace_head: arguments.trace_head.clone(),
-        commit: Commit { named: arguments.commit.clone(), of_run: None },
+        trace_head: arguments.trace_head.clone().filter(|head| !head.is_empty()),
+        commit: Commit { named: arguments.commit.clone().filter(|commit| !commit.is_empty()), of_run: None },
         materials: if arguments.attestation.is_some() { Materials::All } else { Materials::Judged },
     };
     // One time for all of them: that of the command.
@@ -80,16 +80,19 @@ pub(super) fn run(arguments: &Check, terminal: &Terminal) -> Result<Ending, Stri
         };
         tally.take(done, arguments, &mut progress)
     });
-    drop(progress);
-    match arguments.format {
-        Format::Sarif => runner::print(&sarif::render(&tally.documents, repository(&here))),
-        Format::Junit => runner::print(&junit::render(&tally.documents)),
-        Format::Text | Format::Brief | Format::Markdown | Format::Json | Format::Annotations => {}
+    let document = match arguments.format {
+        Format::Sarif => Some(sarif::render(&tally.documents, repository(&here))),
+        Format::Junit => Some(junit::render(&tally.documents)),
+        Format::Text | Format::Brief | Format::Markdown | Format::Json | Format::Annotations => None,
+    };
+    if let Some(document) = document {
+        tally.deliver(&document, &progress);
     }
+    drop(progress);
     if let Some(path) = &arguments.attestation {
         let outputs = attestation::outputs(&tally.attestations, &here.join(path));
-        for output in [outputs.statement].iter().chain(outputs.parts.iter().flatten()) {
-            runner::write_file(&output.path, &output.text).map_err(|error| {
+        for output in [outputs.statement, outputs.predicate, outputs.subjects] {
+            runner::write_or_remove(&output.path, output.text.as_deref()).map_err(|error| {
                 format!("the attestation cannot be written to {}: {error}", output.path.display())
             })?;
         }
@@ -149,10 +152,8 @@ impl Tally {
             Some(rendered) => {
                 let rule =
                     if arguments.format == Format::Text && self.verdicts.len() > 1 { "\n" } else { "" };
-                if let Err(error) = progress.deliver(&format!("{rule}{rendered}")) {
-                    // What nobody was told is not verified.
-                    progress.complain(&format!("error: the reports cannot be written: {error}"));
-                    self.broken = true;
+                self.deliver(&format!("{rule}{rendered}"), progress);
+                if self.broken {
                     return ControlFlow::Break(());
                 }
             }
@@ -160,6 +161,14 @@ impl Tally {
         progress.step();
         let enough = arguments.fail_fast && verdict != Verdict::VerifiedSuccess;
         if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Prints. What nobody was told is not verified.
+    fn deliver(&mut self, text: &str, progress: &Progress) {
+        if let Err(error) = progress.deliver(text) {
+            progress.complain(&format!("error: the reports cannot be written: {error}"));
+            self.broken = true;
+        }
     }
 
     fn not_checked(&mut self, arguments: &Check, progress: &mut Progress) -> ControlFlow<()> {

@@ -12,8 +12,9 @@ use crate::report::ModelSource;
 use crate::runner::append::append_inside;
 use crate::secrets::Secrets;
 use crate::settings::Recorder;
+use crate::trace::chain::{self, Position};
 use crate::trace::write::NewEvent;
-use crate::trace::{ERROR_STATE, Status, chain};
+use crate::trace::{ERROR_STATE, Status};
 use crate::workspace::Workspace;
 
 pub(super) mod command;
@@ -55,6 +56,9 @@ fn record(
         let text = "{} is no word for a status; use completed, failed, blocked, skipped, started or error";
         return Err(Message::new(text, &[&request.status]));
     }
+    if request.secrets.blank(&request.state) != request.state {
+        return Err(Message::new("the state looks like a secret; name a state", &[]));
+    }
     let warning = known(job, request)?;
     for name in &request.evidence {
         let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -90,7 +94,7 @@ fn record(
             evidence: request.evidence.clone(),
         };
         let line = event.line(before);
-        head = chain::link(line.as_bytes());
+        head = chain::link(chain::content(line.as_bytes(), Position::Later));
         line
     };
     match append_inside(&job.workspace, &file.path, line) {
@@ -105,7 +109,7 @@ fn record(
 /// model that was found, but not named.
 fn known(job: &Job, request: &Request) -> Result<Option<Message>, Message> {
     if request.state.is_empty() {
-        return Err(Message::new("the state is empty; name one with --state", &[]));
+        return Err(Message::new("the state is empty; name one", &[]));
     }
     let chosen = choose::choose(job, None).map_err(|error| Message::new(&error.to_string(), &[]))?;
     let problem = chosen.problem.as_ref().map(|problem| {

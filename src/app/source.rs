@@ -8,7 +8,7 @@ use crate::findings::TraceFacts;
 use crate::trace::git_ape::{self, Execution};
 use crate::trace::replay::Replay;
 use crate::trace::run::{Admission, Pick, RunFilter};
-use crate::trace::{Event, Producer, Reading, Recognition, TraceFormat, Watch, sniff};
+use crate::trace::{Damage, Event, Place, Producer, Reading, Recognition, TraceFormat, Watch, sniff};
 use crate::workspace::{Stream, TRACE_CAP};
 
 /// A trace that is to be read.
@@ -130,7 +130,12 @@ impl<'a> Source<'a> {
                 let Some(last) = last else { return watched };
                 // The last run is another than the first: only now is its id known.
                 let mut again = TraceFacts { deployment: trace.deployment.clone(), ..TraceFacts::default() };
-                let second = read(fresh(), Pick::Run(last), Digest::Known, &mut again);
+                let second = read(fresh(), Pick::Run(last), *digest, &mut again);
+                if again.digest != trace.digest {
+                    // What is judged is not what was hashed, and what was looked at for damage.
+                    let reason = "the file was changed while it was read".to_owned();
+                    trace.reading.damage.push(Damage { place: Place { line: 1, offset: 0 }, reason });
+                }
                 second.map_or(watched, |(watched, _)| watched)
             }
         }
@@ -193,4 +198,59 @@ pub(super) fn read_log(
     let mut capped = (&mut input).take(TRACE_CAP);
     let reading = format.read(&mut capped, &options.state_map, &mut |event| watch.event(&event));
     Some((reading, input.into_inner().finish().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Event, Place, Time};
+    use crate::workspace::Workspace;
+
+    struct Nobody;
+    impl Watch for Nobody {
+        fn event(&mut self, _: &Event<'_>) {}
+        fn tick(&mut self, _: Time, _: Place) {}
+    }
+
+    #[test]
+    fn a_file_that_changes_between_two_readings_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.jsonl");
+        let write = |gate: &str| {
+            std::fs::write(
+                &path,
+                format!("{{\"state\":\"a\",\"run_id\":1}}\n{{\"state\":\"{gate}\",\"run_id\":2}}\n"),
+            )
+            .unwrap();
+        };
+        let workspace = Workspace::new(folder.path()).unwrap();
+        let job = Job {
+            named: workspace.clone(),
+            workspace,
+            folder: Some(Named { shown: "d".to_owned(), path: folder.path().to_owned() }),
+            trace: None,
+            model: None,
+            tests: None,
+        };
+        let options = Options::default();
+        let damage = |change: bool| {
+            write("blocked");
+            let mut trace = TraceFacts::default();
+            let file = Named { shown: "d/trace.jsonl".to_owned(), path: path.clone() };
+            let mut source = Source::open(&job, Some(file), &options, &mut trace);
+            let readings = std::cell::Cell::new(0);
+            // Asked for before each of the two readings, since the last run is not the first.
+            let fresh = || {
+                readings.set(readings.get() + 1);
+                if readings.get() == 2 && change {
+                    write("passed!");
+                }
+                Nobody
+            };
+            source.watch(fresh, &mut trace);
+            assert_eq!(readings.get(), 2);
+            trace.reading.damage.count()
+        };
+        assert_eq!((damage(false), damage(true)), (0, 1));
+    }
 }

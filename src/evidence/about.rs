@@ -17,25 +17,30 @@ const ABBREVIATED: usize = 7;
 /// No digest or commit is longer; what is kept of a longer text equals nothing.
 const LENGTH: usize = 200;
 
-/// What a file names.
+/// What a file names. Where it names several of a kind they have to agree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
-    /// The template, as the file writes it.
-    pub template: Option<String>,
-    /// The commit, as the file writes it.
-    pub commit: Option<String>,
+    /// Templates, as the file writes them.
+    pub templates: Vec<String>,
+    /// Commits, as the file writes them.
+    pub commits: Vec<String>,
 }
 
 impl About {
     /// Reads the file's object. A value that is no text equals nothing.
     #[must_use]
     pub fn read(file: &Value) -> Self {
-        let of =
-            |object: &Value, keys: &[&str]| keys.iter().find_map(|key| text(json::present(object, key)?));
-        let below = |key: &str, keys: &[&str]| of(json::present(file, key)?, keys);
+        let of = |object: &Value, keys: &[&str]| -> Vec<String> {
+            keys.iter().filter_map(|key| text(json::present(object, key)?)).collect()
+        };
+        let both = |keys: &[&str], below: &str, keys_below: &[&str]| {
+            let mut all = of(file, keys);
+            all.extend(json::present(file, below).map(|below| of(below, keys_below)).unwrap_or_default());
+            all
+        };
         Self {
-            template: of(file, &TEMPLATE_KEYS).or_else(|| below("template", &IN_TEMPLATE_KEYS)),
-            commit: of(file, &COMMIT_KEYS).or_else(|| below("trigger", &COMMIT_KEYS)),
+            templates: both(&TEMPLATE_KEYS, "template", &IN_TEMPLATE_KEYS),
+            commits: both(&COMMIT_KEYS, "trigger", &COMMIT_KEYS),
         }
     }
 }
@@ -46,7 +51,7 @@ fn text(value: &Value) -> Option<String> {
         Value::String(text) if text.trim().is_empty() => None,
         Value::String(text) => Some(cut(text.trim(), LENGTH)),
         Value::Object(digests) => match digests.get("sha256") {
-            Some(Value::String(hex)) => Some(cut(hex, LENGTH)),
+            Some(hex @ Value::String(_)) => text(hex),
             Some(_) | None => Some(odd(value)),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Some(odd(value)),
@@ -145,8 +150,8 @@ pub struct Tie {
 /// What is known of what was deployed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deployed {
-    /// Digests by which the template in the folder goes: of its bytes, and of those with LF line breaks, since git may have
-    /// changed them. `sha256:…`, the first one is shown.
+    /// Digests by which the template in the folder goes: of its bytes, and of those with the other line breaks, since git may
+    /// have changed them. `sha256:…`, the first one is shown.
     pub template: Vec<String>,
     /// The commit.
     pub commit: Option<String>,
@@ -156,44 +161,44 @@ impl Deployed {
     /// Compares what an artifact names.
     #[must_use]
     pub fn compare(&self, artifact: Artifact, about: &About) -> [Tie; 2] {
-        let template = match (&about.template, self.template.as_slice()) {
-            (None, _) => Tied::Unnamed,
-            (Some(_), []) => Tied::Unknown,
-            (Some(named), known) if known.iter().any(|digest| same_digest(named, digest)) => Tied::Same,
-            (Some(_), _) => Tied::Other,
-        };
-        let commit = match (&about.commit, &self.commit) {
-            (None, _) => Tied::Unnamed,
-            (Some(_), None) => Tied::Unknown,
-            (Some(named), Some(deployed)) if same_commit(named, deployed) => Tied::Same,
-            (Some(_), Some(_)) => Tied::Other,
-        };
-        let tie = |thing, tied, named: &Option<String>, deployed: Option<&String>| Tie {
-            artifact,
-            thing,
-            tied,
-            named: named.clone(),
-            // What nobody names is compared with nothing.
-            deployed: deployed.filter(|_| named.is_some()).cloned(),
+        let is_template = |named: &str| self.template.iter().any(|digest| same_digest(named, digest));
+        let is_commit = |named: &str| self.commit.as_deref().is_some_and(|commit| same_commit(named, commit));
+        let tie = |thing, named: &[String], deployed: Option<&String>, is: &dyn Fn(&str) -> bool| {
+            let other = named.iter().find(|named| !is(named));
+            let tied = match (named, deployed, other) {
+                ([], _, _) => Tied::Unnamed,
+                (_, None, _) => Tied::Unknown,
+                (_, Some(_), None) => Tied::Same,
+                (_, Some(_), Some(_)) => Tied::Other,
+            };
+            // The one that is wrong, where one is. What nobody names is compared with nothing.
+            let shown = other.or(named.first());
+            let deployed = deployed.filter(|_| shown.is_some()).cloned();
+            Tie { artifact, thing, tied, named: shown.cloned(), deployed }
         };
         [
-            tie(Thing::Template, template, &about.template, self.template.first()),
-            tie(Thing::Commit, commit, &about.commit, self.commit.as_ref()),
+            tie(Thing::Template, &about.templates, self.template.first(), &is_template),
+            tie(Thing::Commit, &about.commits, self.commit.as_ref(), &is_commit),
         ]
     }
 }
 
 /// `sha256:` may be left out; case does not matter.
 fn same_digest(named: &str, digest: &str) -> bool {
-    let hex = |text: &str| text.trim_start_matches("sha256:").to_ascii_lowercase();
-    hex(&named.to_ascii_lowercase()) == hex(digest)
+    let named = named.to_ascii_lowercase();
+    let hex = named.strip_prefix("sha256:").unwrap_or(&named);
+    digest.strip_prefix("sha256:").unwrap_or(digest) == hex
 }
 
 /// One is the other, or an abbreviation of it.
 fn same_commit(named: &str, deployed: &str) -> bool {
     let (named, deployed) = (named.to_ascii_lowercase(), deployed.to_ascii_lowercase());
     let short = named.len().min(deployed.len());
-    short >= ABBREVIATED && (named.starts_with(&deployed) || deployed.starts_with(&named))
+    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    short >= ABBREVIATED
+        && is_hex(&named)
+        && is_hex(&deployed)
+        && (named.starts_with(&deployed) || deployed.starts_with(&named))
 }
 
 #[cfg(test)]
@@ -201,26 +206,28 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn about(file: Value) -> (Option<String>, Option<String>) {
+    fn about(file: Value) -> (Vec<String>, Vec<String>) {
         let about = About::read(&file);
-        (about.template, about.commit)
+        (about.templates, about.commits)
     }
 
     #[test]
     fn a_template_and_a_commit_are_found_under_their_names() {
-        let both = (Some("sha256:aa".to_owned()), Some("abc1234".to_owned()));
+        let both = (vec!["sha256:aa".to_owned()], vec!["abc1234".to_owned()]);
         assert_eq!(about(json!({"templateDigest": "sha256:aa", "commit": "abc1234"})), both);
         assert_eq!(
             about(json!({"template": {"digest": "sha256:aa"}, "trigger": {"commitSha": "abc1234"}})),
             both
         );
         assert_eq!(about(json!({"template_sha256": " sha256:aa ", "commit_sha": "abc1234"})), both);
-        assert_eq!(about(json!({"templateDigest": {"sha256": "sha256:aa"}, "commitSha": "abc1234"})), both);
+        assert_eq!(about(json!({"templateDigest": {"sha256": " sha256:aa"}, "commitSha": "abc1234"})), both);
         assert_eq!(
             about(json!({"templateDigest": 5, "commit": null})),
-            (Some("no text: 5".to_owned()), None)
+            (vec!["no text: 5".to_owned()], vec![])
         );
-        assert_eq!(about(json!({"templateDigest": "", "template": "x.json"})), (None, None));
+        assert_eq!(about(json!({"templateDigest": "", "template": "x.json"})), (vec![], vec![]));
+        assert_eq!(about(json!({"templateDigest": {"sha256": ""}})), (vec![], vec![]));
+        assert_eq!(about(json!({"templateDigest": "a", "template": {"sha256": "b"}})).0, ["a", "b"]);
     }
 
     #[test]
@@ -229,14 +236,21 @@ mod tests {
             template: vec!["sha256:aa01".to_owned(), "sha256:bb02".to_owned()],
             commit: Some("abc1234def".to_owned()),
         };
-        let tied = |deployed: &Deployed, template: Option<&str>, commit: Option<&str>| {
-            let about = About { template: template.map(str::to_owned), commit: commit.map(str::to_owned) };
-            deployed.compare(Artifact::Gate, &about).map(|tie| tie.tied)
+        let compare = |deployed: &Deployed, templates: &[&str], commits: &[&str]| {
+            let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let about = About { templates: all(templates), commits: all(commits) };
+            deployed.compare(Artifact::Gate, &about)
         };
-        assert_eq!(tied(&deployed, Some("SHA256:AA01"), Some("ABC1234")), [Tied::Same, Tied::Same]);
-        assert_eq!(tied(&deployed, Some("bb02"), Some("abc1234def00")), [Tied::Same, Tied::Same]);
-        assert_eq!(tied(&deployed, Some("sha256:cc03"), Some("abc12")), [Tied::Other, Tied::Other]);
-        assert_eq!(tied(&deployed, None, None), [Tied::Unnamed, Tied::Unnamed]);
-        assert_eq!(tied(&Deployed::default(), Some("aa01"), Some("abc1234")), [Tied::Unknown, Tied::Unknown]);
+        let tied = |deployed: &Deployed, templates: &[&str], commits: &[&str]| {
+            compare(deployed, templates, commits).map(|tie| tie.tied)
+        };
+        assert_eq!(tied(&deployed, &["SHA256:AA01"], &["ABC1234"]), [Tied::Same, Tied::Same]);
+        assert_eq!(tied(&deployed, &["bb02", "aa01"], &["abc1234def00"]), [Tied::Same, Tied::Same]);
+        assert_eq!(tied(&deployed, &["sha256:cc03"], &["abc12"]), [Tied::Other, Tied::Other]);
+        assert_eq!(tied(&deployed, &["sha256:sha256:aa01"], &["abc1234 (main)"]), [Tied::Other, Tied::Other]);
+        assert_eq!(tied(&deployed, &["aa01", "cc03"], &["abc1234", "fffffff"]), [Tied::Other, Tied::Other]);
+        assert_eq!(compare(&deployed, &["aa01", "cc03"], &[])[0].named.as_deref(), Some("cc03"));
+        assert_eq!(tied(&deployed, &[], &[]), [Tied::Unnamed, Tied::Unnamed]);
+        assert_eq!(tied(&Deployed::default(), &["aa01"], &["abc1234"]), [Tied::Unknown, Tied::Unknown]);
     }
 }

@@ -6,7 +6,7 @@ use crate::conformance::witness::{self, Objection};
 use crate::evidence::about::{Artifact, Tied};
 use crate::evidence::{
     AUTHORIZATION_FILE, AUTHORIZED_STATE, Document, GATE_FILE, GATE_STATES, GateWord, METADATA_FILE, Mode,
-    STATE_FILE, usual,
+    STATE_FILE, TEMPLATE_FILE, usual,
 };
 use crate::health::{CheckStatus, HealthStatus};
 use crate::message::Message;
@@ -108,6 +108,7 @@ fn unreadable(facts: &Facts<'_>, found: &mut Vec<Finding>) {
     if evidence.mode != Mode::Off {
         report(GATE_FILE, reason(&evidence.gate));
         report(AUTHORIZATION_FILE, reason(&evidence.authorization));
+        report(TEMPLATE_FILE, evidence.template_refused.as_ref());
     }
 }
 

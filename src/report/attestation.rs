@@ -142,7 +142,7 @@ pub fn attest(report: &Report, occasion: &Occasion) -> Attestation {
 fn describe(name: Option<String>, uri: Option<String>, digest: &str) -> Descriptor {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest).to_owned();
     // A name is one line, as in a list of subjects.
-    let name = name.map(|name| escape::line(&name));
+    let name = name.map(|name| escape::visible(&name));
     Descriptor { name, uri, digest: BTreeMap::from([("sha256", hex)]) }
 }
 
@@ -162,7 +162,8 @@ fn materials(report: &Report) -> Vec<Material> {
     let logs = report.compared.iter().map(|log| (&log.file, &log.digest));
     let both =
         trace.chain(logs).map(|(file, digest)| Material { file: file.clone(), digest: digest.clone() });
-    let mut all: Vec<Material> = both.chain(report.materials.iter().cloned()).collect();
+    let mut all: Vec<Material> =
+        both.chain(report.materials.iter().chain(&report.judged.state_map).cloned()).collect();
     all.sort();
     all.dedup();
     all
@@ -185,7 +186,12 @@ fn in_folder(report: &Report, name: &str) -> String {
 /// named as they are in the folder and sorted by that name. Whoever has the folder can compute it.
 fn manifest(report: &Report, materials: &[Material]) -> String {
     let prefix = in_folder(report, "");
-    let own = |file: &str| file.strip_prefix(&prefix).unwrap_or(file).to_owned();
+    // What lies elsewhere must not be taken for a file of the folder, whose names never begin with `/`.
+    let own = |file: &str| match file.strip_prefix(&prefix) {
+        Some(own) => own.to_owned(),
+        None if file.starts_with('/') => file.to_owned(),
+        None => format!("/./{file}"),
+    };
     let mut lines: Vec<(String, &str)> = materials
         .iter()
         .map(|file| (own(&file.file), file.digest.strip_prefix("sha256:").unwrap_or(&file.digest)))

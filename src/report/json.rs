@@ -206,7 +206,7 @@ pub(super) fn document(report: &Report) -> Document<'_> {
             min_events: report.judged.min_events,
             deployment_state: report.judged.deployment_state.as_deref(),
             terminal_state: report.judged.terminal_state.as_deref(),
-            state_map: report.judged.state_map.as_deref(),
+            state_map: report.judged.state_map.as_ref().map(|map| map.digest.as_str()),
         },
         trace: TracePart {
             format: report.format.map(crate::trace::TraceFormat::id),

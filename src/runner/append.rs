@@ -1,14 +1,19 @@
 //! Appends one line to a file to which others append at the same time.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::{own, target_inside};
 use crate::trace::LINE_CAP;
-use crate::trace::chain::content;
+use crate::trace::chain::{Position, content};
 use crate::workspace::Workspace;
 
+/// Writers hold the lock for the time of one write to the disk.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Between two looks at the lock.
+const PAUSE: Duration = Duration::from_millis(5);
 /// The end of a file is read backwards in pieces of this many bytes.
 const PIECE: usize = 8 << 10;
 
@@ -27,7 +32,7 @@ pub fn append_inside(
     let is_new = !target.exists();
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(&target)?;
     // Released when the file is closed, also by a crash.
-    file.lock()?;
+    lock(&file)?;
     let size = file.metadata()?.len();
     let (last, is_whole) = last_line(&mut file, size)?;
     let line = make(&last);
@@ -43,6 +48,21 @@ pub fn append_inside(
         sync_folders(&target, workspace);
     }
     Ok(target)
+}
+
+/// Waits for the lock, but not for ever: somebody may hold it and do nothing.
+fn lock(file: &File) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if begun.elapsed() > PATIENCE => {
+                return Err(io::Error::other("another program holds its lock; nothing was written"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+        }
+    }
 }
 
 /// The last line that holds anything, and whether the file ends with a line break or is empty.
@@ -61,7 +81,9 @@ fn last_line(file: &mut File, size: u64) -> io::Result<(Vec<u8>, bool)> {
                 // Readers refuse it, so that no link to it could be shown to hold.
                 return Err(io::Error::other("its last line is longer than 16 MiB"));
             }
-            return Ok((content(line).to_vec(), is_whole));
+            let is_first = start == 0 && line_start.is_none();
+            let position = if is_first { Position::First } else { Position::Later };
+            return Ok((content(line, position).to_vec(), is_whole));
         }
         if held.len() > LINE_CAP {
             return Err(io::Error::other("its last line is longer than 16 MiB"));

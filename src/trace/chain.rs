@@ -32,26 +32,34 @@ pub struct Chain {
     pub head: Option<String>,
 }
 
-/// The link to a line, for the line that is written behind it: the digest of what the line holds, without its line break,
-/// blanks and NULs at its ends, or a byte order mark. At the beginning of a file it is the digest of nothing.
-#[must_use]
-pub fn link(line: &[u8]) -> String {
-    digest(content(line))
+/// Where a line stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// It begins the file, where a byte order mark is harmless.
+    First,
+    /// Something stands before it.
+    Later,
 }
 
-/// What harmless bytes around a line are not part of.
+/// What a line holds, without what readers call harmless: its line break, blanks and NULs at its ends, and a byte order mark
+/// at the beginning of the file. Whatever else is put there makes the line unreadable, and has to break the chain.
 #[must_use]
-pub fn content(line: &[u8]) -> &[u8] {
-    let line = held(line);
-    held(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line))
-}
-
-/// Without NULs and blanks at both ends.
-fn held(line: &[u8]) -> &[u8] {
-    let held = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
+pub fn content(line: &[u8], position: Position) -> &[u8] {
+    let line = match position {
+        Position::First => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+        Position::Later => line,
+    };
+    let held = |byte: &u8| !matches!(byte, 0 | b' ' | b'\t' | b'\r' | b'\n');
     let start = line.iter().position(held).unwrap_or(line.len());
     let end = line.iter().rposition(held).map_or(start, |last| last + 1);
     line.get(start..end).unwrap_or_default()
+}
+
+/// The link to a line, for the line that is written behind it: the digest of its content. At the beginning of a file it is the
+/// digest of nothing.
+#[must_use]
+pub fn link(content: &[u8]) -> String {
+    digest(content)
 }
 
 /// Follows a chain line by line. Only the last line is kept, in the same memory.
@@ -69,11 +77,13 @@ impl Follower {
     pub(crate) fn follow(&mut self, line: &Line<'_>, said: Option<&str>, place: Place) {
         if let Some(said) = said.filter(|said| said.starts_with(MARK)) {
             self.chain.links += 1;
-            if self.lost || said != digest(&self.last) {
+            if self.lost || !said.eq_ignore_ascii_case(&link(&self.last)) {
                 self.chain.broken.push(Broken { place, before: self.number });
             }
         }
-        let held = content(line.text);
+        // NULs before a byte order mark were counted away, and are damage.
+        let is_first = line.number == 1 && line.leading_nuls == 0;
+        let held = content(line.text, if is_first { Position::First } else { Position::Later });
         if held.is_empty() && !line.too_long {
             return;
         }
@@ -84,7 +94,7 @@ impl Follower {
     }
 
     pub(crate) fn end(self) -> Chain {
-        let head = self.number.filter(|_| !self.lost).map(|_| digest(&self.last));
+        let head = self.number.filter(|_| !self.lost).map(|_| link(&self.last));
         Chain { head, ..self.chain }
     }
 }
@@ -94,14 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_the_digest_of_what_the_line_holds() {
-        let held = link(b"{\"state\":\"a\"}");
-        for line in
-            [&b"{\"state\":\"a\"}\r\n"[..], b"\xef\xbb\xbf {\"state\":\"a\"}\t\0\0", b"\0{\"state\":\"a\"}"]
-        {
-            assert_eq!(link(line), held, "{line:?}");
+    fn what_is_harmless_at_the_ends_of_a_line_is_no_part_of_it() {
+        let held = b"{\"state\":\"a\"}";
+        for line in [&b"{\"state\":\"a\"}\r\n"[..], b" {\"state\":\"a\"}\t\0\0", b"\0{\"state\":\"a\"}"] {
+            assert_eq!(content(line, Position::Later), held, "{line:?}");
         }
-        assert_ne!(link(b"{\"state\": \"a\"}"), held);
-        assert_eq!(link(b" \r\0"), digest(b""));
+        let marked = b"\xef\xbb\xbf{\"state\":\"a\"}";
+        assert_eq!(content(marked, Position::First), held);
+        for line in [&marked[..], b"\x0c{\"state\":\"a\"}", b"{\"state\":\"a\"}\x0b"] {
+            assert_eq!(content(line, Position::Later), line, "the reader takes it for damage");
+        }
+        assert_eq!(content(b" \r\0", Position::First), b"");
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::digest::digest;
+use crate::digest::Material;
 use crate::json::{self, JsonError};
 
 /// Name → state. A name that it does not hold is a state of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateMap {
     states: BTreeMap<String, String>,
-    digest: Option<String>,
+    file: Option<Material>,
 }
 
 /// The skills and agents of git-ape, and the states that they bring about.
@@ -32,7 +32,7 @@ const GIT_APE: [(&str, &str); 11] = [
 impl Default for StateMap {
     fn default() -> Self {
         let states = GIT_APE.iter().map(|(name, state)| ((*name).to_owned(), (*state).to_owned())).collect();
-        Self { states, digest: None }
+        Self { states, file: None }
     }
 }
 
@@ -53,13 +53,21 @@ impl StateMap {
                 _ => return Err(wrong(format!("the state of `{name}` is no non-empty string"))),
             };
         }
-        Ok(Self { states: map, digest: Some(digest(bytes)) })
+        Ok(Self { states: map, file: None })
     }
 
-    /// The digest of its file; `None` of the built-in one.
+    /// Reads the map of a file, and keeps which one it was.
+    ///
+    /// # Errors
+    /// As [`StateMap::parse`].
+    pub fn of_file(file: &str, bytes: &[u8]) -> Result<Self, JsonError> {
+        Ok(Self { file: Some(Material::of(file, bytes)), ..Self::parse(bytes)? })
+    }
+
+    /// Its file; `None` of the built-in one.
     #[must_use]
-    pub fn digest(&self) -> Option<&str> {
-        self.digest.as_deref()
+    pub fn file(&self) -> Option<&Material> {
+        self.file.as_ref()
     }
 
     /// The states that the map has.

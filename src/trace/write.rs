@@ -44,7 +44,7 @@ struct Linked<'a> {
 }
 
 impl NewEvent {
-    /// The event as one line with its line break, linked to the line before it; that is empty at the beginning of a file.
+    /// The event as one line with its line break, linked to what the line before it holds: nothing at the beginning of a file.
     #[must_use]
     pub fn line(&self, before: &[u8]) -> String {
         let linked = Linked { event: self, prev: chain::link(before) };

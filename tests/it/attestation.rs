@@ -194,9 +194,97 @@ fn what_is_changed_after_it_was_attested_is_seen() {
 }
 
 #[test]
+fn the_options_that_make_it_easier_are_told() {
+    let deployment = tied();
+    deployment.write("map.json", r#"{"my-scanner":"security_gate_evaluated"}"#);
+    let map = deployment.path().join("map.json");
+    let arguments = [
+        "--coverage-threshold",
+        "50",
+        "--evidence",
+        "off",
+        "--min-events",
+        "1",
+        "--terminal-state",
+        "deployment_executed",
+    ];
+    let statement =
+        attest(&[deployment.path()], &[&arguments[..], &["--state-map", map.to_str().unwrap()]].concat());
+    let summary = &statement[0]["predicate"];
+    assert_eq!(summary[REPORT]["coverage"]["threshold"], 50);
+    let options = &summary[REPORT]["options"];
+    assert_eq!((&options["evidence"], &options["min_events"]), (&"off".into(), &1.into()));
+    assert_eq!(options["deployment_state"], "deployment_executed");
+    assert_eq!(
+        (&options["terminal_state"], text_of(&options["state_map"])),
+        (&"deployment_executed".into(), format!("sha256:{}", hex(&map)).as_str())
+    );
+    let inputs = summary["inputAttestations"].as_array().unwrap();
+    assert!(inputs.iter().any(|input| text_of(&input["digest"]["sha256"]) == hex(&map)));
+    // The template that was deployed is named in every mode.
+    assert!(text_of(&statement[0]["subject"][0]["name"]).ends_with("/template.json"));
+}
+
+#[test]
+fn a_template_that_is_too_large_to_be_compared_is_told_and_named() {
+    let deployment = tied();
+    let mut large = b"{}".to_vec();
+    large.resize(17 << 20, b' ');
+    deployment.bytes("template.json", &large);
+    let statement = of(&deployment);
+    assert_eq!(statement["predicate"]["verificationResult"], "FAILED");
+    let findings = statement["predicate"][REPORT]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["id"] == "evidence-unreadable"), "{findings:?}");
+    let template = &statement["subject"][0];
+    assert_eq!(text_of(&template["digest"]["sha256"]), hex(&deployment.path().join("template.json")));
+}
+
+#[test]
+fn nothing_of_an_earlier_run_is_left_to_be_signed() {
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("a.json");
+    let (a, b) = (Deployment::verified(), Deployment::verified());
+    let run = |folders: &[&Path]| {
+        program().arg("check").args(folders).arg("--attestation").arg(&file).output().unwrap()
+    };
+    let names = || {
+        let mut names: Vec<_> = std::fs::read_dir(out.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    run(&[a.path()]);
+    assert_eq!(names(), ["a.json", "a.predicate.json", "a.subjects.txt"]);
+    run(&[a.path(), b.path()]);
+    assert_eq!(names(), ["a.json"]);
+    run(&[a.path()]);
+    run(&[Path::new("/nowhere/at/all")]);
+    assert_eq!(names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_lies_elsewhere_is_not_taken_for_one_of_the_folder() {
+    let deployment = Deployment::verified();
+    let inside = of(&deployment);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let moved = elsewhere.path().join("tests.json");
+    std::fs::rename(deployment.path().join("tests.json"), &moved).unwrap();
+    let outside = attest(&[deployment.path()], &["--tests", moved.to_str().unwrap()]).pop().unwrap();
+    assert_eq!(outside["predicate"]["verificationResult"], "PASSED");
+    assert_ne!(outside["subject"], inside["subject"]);
+}
+
+#[test]
 fn line_breaks_of_another_system_are_the_same_template() {
     let deployment = tied();
     deployment.write("template.json", "{\r\n  \"resources\": []\r\n}\r\n");
+    assert_eq!(of(&deployment)["predicate"]["verificationResult"], "PASSED");
+    let gate = json!({"gate": "PASSED", "templateDigest": hex(&deployment.path().join("template.json"))});
+    deployment
+        .write("security-gate.json", &gate.to_string())
+        .write("template.json", "{\n  \"resources\": []\n}\n");
     assert_eq!(of(&deployment)["predicate"]["verificationResult"], "PASSED");
 }
 
@@ -240,7 +328,7 @@ fn a_step_writes_the_attestation_and_tells_where() {
             .env("GITHUB_OUTPUT", &outputs);
         command.env("GITHUB_SERVER_URL", "https://github.example").env("GITHUB_REPOSITORY", "o/r");
         command.env("GITHUB_SHA", "3f2c9a1b7d5e0c4f8a6b2d1e9c7f5a3b1d0e8c6a").env("INPUT_COMMENT", "never");
-        command.env("INPUT_ATTESTATION-PATH", path);
+        command.env("INPUT_ATTESTATION-PATH", path).env("INPUT_REPORT-PATH", "report.json");
         assert_eq!(command.output().unwrap().status.code(), Some(0));
         std::fs::read_to_string(outputs).unwrap()
     };
@@ -256,6 +344,9 @@ fn a_step_writes_the_attestation_and_tells_where() {
         "git+https://github.example/o/r@3f2c9a1b7d5e0c4f8a6b2d1e9c7f5a3b1d0e8c6a#.azure/deployments/deploy-1"
     );
     assert_eq!(statement["predicate"]["verificationResult"], "FAILED");
+    // One file is not written over by another, however it is spelled.
+    let outputs = step("./out/../report.json");
+    assert!(outputs.contains("another output is the same file"), "{outputs}");
     let outputs = step("../att.json");
     assert!(!outer.path().join("att.json").exists());
     assert!(outputs.contains("the attestation cannot be written to"), "{outputs}");

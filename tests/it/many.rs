@@ -194,3 +194,16 @@ fn the_action_checks_hundreds_of_folders_and_its_log_stays_short() {
     assert_eq!(log.matches("\nHealth: ").count(), 100);
     assert_eq!(log.matches("✅ verified-success    6/6  .azure/deployments/deploy-").count(), 75);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_told_in_every_format() {
+    for format in ["text", "json", "sarif", "junit"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let folder = fixtures().join("verified-success__fallback");
+        let output =
+            program().arg("check").arg(folder).args(["--format", format]).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{format}");
+        assert!(stderr(&output).contains("the reports cannot be written"), "{format}: {}", stderr(&output));
+    }
+}

@@ -194,9 +194,65 @@ fn broken(text: &str) -> Vec<u64> {
 fn harmless_bytes_do_not_break_a_chain() {
     let text = trace(recorded().path());
     let blank = text.replace('\n', "\n\n  \n");
+    // Two marks are damage, and the second one is a part of the line.
+    let marked = Deployment::verified();
+    marked.write("trace.jsonl", "\u{feff}\u{feff}{\"state\":\"a\"}\n");
+    record(marked.path(), &["--state", "template_generated"]);
+    assert_eq!(broken(&trace(marked.path())), [0_u64; 0]);
+    let (head, last) = text.trim_end().rsplit_once("sha256:").unwrap();
+    assert_eq!(broken(&format!("{head}sha256:{}\n", last.to_uppercase())), [0_u64; 0]);
     for same in [text.replace('\n', "\r\n"), format!("\u{feff}{text}"), blank, format!("{text}\0\0")] {
         assert_eq!(broken(&same), [0_u64; 0], "{same}");
     }
+}
+
+#[test]
+fn a_line_cannot_be_made_unreadable_without_breaking_the_chain() {
+    let text = trace(recorded().path());
+    let lines: Vec<&str> = text.lines().collect();
+    for (before, after) in [("\u{feff}", ""), ("\u{c}", ""), ("", "\u{c}"), ("", "\u{b}"), ("x", "")] {
+        let spoiled: String = lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| if at == 2 { format!("{before}{line}{after}\n") } else { format!("{line}\n") })
+            .collect();
+        assert_eq!(broken(&spoiled), [4], "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn a_last_line_that_no_reader_keeps_is_not_chained_to() {
+    let deployment = Deployment::verified();
+    for (size, code) in [(16 << 20, Some(0)), ((16 << 20) + 1, Some(2)), (17 << 20, Some(2))] {
+        let frame = "{\"state\":\"x\",\"message\":\"\"}".len();
+        let long = format!("{{\"state\":\"x\",\"message\":\"{}\"}}\n", "a".repeat(size - frame));
+        deployment.write("trace.jsonl", &long);
+        let output = record(deployment.path(), &["--state", "template_generated"]);
+        assert_eq!(output.status.code(), code, "{size}: {}", stderr(&output));
+        assert_eq!(trace(deployment.path()).len() > long.len(), code == Some(0));
+    }
+}
+
+#[test]
+fn what_looks_like_a_secret_is_not_written() {
+    const TOKEN: &str = "ghp_0123456789abcdef0123456789abcdef0123";
+    let deployment = Deployment::verified();
+    record(
+        deployment.path(),
+        &["--state", "template_generated", "--message", TOKEN, "--actor", TOKEN, "--stage", TOKEN],
+    );
+    assert_eq!(events(deployment.path()).len(), 7);
+    assert!(!trace(deployment.path()).contains(TOKEN));
+    let refused = record(deployment.path(), &["--state", TOKEN, "--new-state"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!stderr(&refused).contains(TOKEN));
+    // An empty option is as good as none.
+    record(
+        deployment.path(),
+        &["--state", "template_generated", "--run-id", "", "--actor", "", "--deployment-id", ""],
+    );
+    let event = events(deployment.path()).pop().unwrap();
+    assert!(event.get("run_id").is_none() && event.get("actor").is_none() && event["deployment_id"] == ID);
 }
 
 #[test]
@@ -288,6 +344,7 @@ fn a_step_records_and_never_fails() {
         (&[("STATE", "templat_generated"), ("DEPLOYMENT-DIR", folder)], "did you mean"),
         (&[("STATE", "template_generated"), ("DEPLOYMENT-DIR", "../out")], "out of the workspace"),
         (&[("DEPLOYMENT-DIR", folder)], "the state is empty"),
+        (&[("STATE", "template_generated"), ("DEPLOYMENT-DIR", ".azure/deployments/*")], "is a pattern"),
     ] {
         let (output, outputs) = step(&workspace, inputs);
         assert!(

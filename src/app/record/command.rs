@@ -9,6 +9,11 @@ use crate::runner;
 use crate::secrets::Secrets;
 use crate::settings::{Recorder, Terminal};
 
+/// An empty text is as good as none: a variable that was not set.
+fn given(text: &Option<String>) -> Option<String> {
+    text.clone().filter(|text| !text.is_empty())
+}
+
 /// Records one event.
 pub(in crate::app) fn run(
     arguments: &Record,
@@ -27,11 +32,11 @@ pub(in crate::app) fn run(
         message: arguments.message.clone(),
         evidence: arguments.evidence.clone(),
         new_state: arguments.new_state,
-        deployment: arguments.deployment_id.clone(),
+        deployment: given(&arguments.deployment_id),
         secrets: Secrets::default(),
         recorder: Recorder {
-            run: arguments.run_id.clone().or(recorder.run),
-            actor: arguments.actor.clone().or(recorder.actor),
+            run: given(&arguments.run_id).or(recorder.run),
+            actor: given(&arguments.actor).or(recorder.actor),
             producer: recorder.producer,
         },
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Recorded, Request, job, record};
-use crate::app::folders::name;
+use crate::app::folders::{is_glob, name};
 use crate::app::guard;
 use crate::app::time::{Precision, now};
 use crate::app::troubles::Troubles;
@@ -49,6 +49,10 @@ fn append(settings: &Settings, troubles: &mut Troubles) -> Option<Recorded> {
         troubles.add("nothing is recorded: name the one deployment folder in deployment-dir", &[]);
         return None;
     };
+    if is_glob(&workspace, folder) {
+        troubles.add("nothing is recorded: {} is a pattern; name the one deployment folder", &[folder]);
+        return None;
+    }
     let folder = name(&workspace, Path::new(folder));
     let request = Request {
         state: inputs.state.clone().unwrap_or_default(),
