@@ -88,6 +88,7 @@ fn a_fleet_is_told_in_every_way_and_a_lost_shard_is_not_validated() {
     assert!(std::fs::read_to_string(fleet.join("fleet.html")).unwrap().contains("d/c"));
     assert_eq!(std::fs::read_to_string(fleet.join("fleet.md")).unwrap(), step.read("step_summary"));
     assert!(step.read("step_summary").contains("NOT VALIDATED"));
+    assert!(std::fs::read_to_string(fleet.join("issue.md")).unwrap().len() <= 60_000);
 }
 
 #[test]

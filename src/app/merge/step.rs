@@ -17,6 +17,8 @@ use crate::verdict::Verdict;
 use crate::workspace::Workspace;
 
 const TITLE: &str = "Process Integrity: fleet";
+/// An issue takes 65,536 characters, and whoever writes it puts something before it.
+const ISSUE_CAP: usize = 60_000;
 /// Own warnings that are annotations; the rest are lines of the log.
 const WARNINGS_SHOWN: usize = 8;
 
@@ -118,6 +120,7 @@ fn write(settings: &Settings, workspace: &Workspace, fleet: &Fleet, troubles: &m
         ("fleet.json", json::render(fleet)),
         ("fleet.md", markdown::render_within(fleet, SUMMARY_CAP)),
         ("fleet.html", html::render(fleet)),
+        ("issue.md", markdown::render_within(fleet, ISSUE_CAP)),
     ];
     for (name, text) in files {
         let path: PathBuf = Path::new(folder).join(name);
