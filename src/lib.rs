@@ -32,6 +32,8 @@
 //! `app::many` checks the folders of a command and `app::classify` those of a step, several at once by `app::parallel`, which
 //! gives the results in their order. `app::plan` spreads folders over the shards of a [`plan::Plan`], which other machines check.
 //!
+//! [`report::several::Told`] is what a step tells GitHub of them.
+//!
 //! # The picture of a fleet
 //!
 //! `app::merge` reads the reports of many shards back; [`report::fleet::Fleet`] is the view of them, and of the plan that says

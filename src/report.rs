@@ -22,6 +22,7 @@ pub mod junit;
 pub mod learning;
 pub mod markdown;
 pub mod sarif;
+pub mod several;
 pub mod terminal;
 pub mod words;
 

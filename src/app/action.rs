@@ -18,6 +18,7 @@ use crate::message::Message;
 use crate::report::Report;
 use crate::report::annotations::{self, Annotation, Level, PER_TYPE};
 use crate::report::markdown;
+use crate::report::several::{self, Told};
 use crate::report::terminal::{self, Colour};
 use crate::runner::{self, SUMMARY_CAP, Verbosity};
 use crate::settings::{Settings, Task};
@@ -33,6 +34,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const REPORTS_SHOWN: usize = 100;
 /// Own warnings that are annotations; the rest are lines of the log.
 const WARNINGS_SHOWN: usize = 3;
+/// Rows of the table above the reports on several deployments.
+const OVERVIEW_ROWS: usize = 500;
 /// Warnings that may still come: of the summary, the comment and the issue.
 const WARNINGS_LATER: usize = 2;
 
@@ -95,11 +98,10 @@ async fn everything(settings: &Arc<Settings>) -> Result<(), Interruption> {
     let own = Arc::clone(settings);
     let deadline = left().min(publish::DEADLINE);
     let mut status = done.status;
-    let (mut reports, folders) = (done.reports.all, done.reports.folders);
+    let (reports, folders) = (done.reports.all, done.reports.folders);
     let published = tokio::spawn(async move {
-        let others = reports.len() - 1;
         let folder = folders.get(worst).cloned().flatten();
-        publish::publish(&own, &reports.swap_remove(worst), folder, others, deadline).await
+        publish::publish(&own, &reports, folder, deadline).await
     });
     let published = match guard::bounded(signals, published, deadline).await {
         Ok(published) => published,
@@ -266,8 +268,11 @@ fn annotate(reports: &Classified, troubles: &Troubles) {
 
 fn summary(settings: &Settings, reports: &Classified, troubles: &mut Troubles) {
     let Some(file) = settings.summary_file() else { return };
-    let context = publish::context(settings, 0);
-    let mut text = String::new();
+    let context = publish::context(settings);
+    let mut text = match Told::of(&reports.all) {
+        Some(Told::Several(sorted)) => several::overview(&sorted, None, OVERVIEW_ROWS),
+        Some(Told::One(_)) | None => String::new(),
+    };
     let mut left = reports.all.len();
     for report in &reports.all {
         let one = markdown::render(report, &context);

@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::time::{Precision, now};
 use crate::digest::digest;
-use crate::github::comment::{self, Draft, Mode};
+use crate::github::comment::{self, Draft, Key, Mode};
 use crate::github::pull_request::{self, Found, Trigger};
 use crate::github::{GitHub, Refusal, tracking_issue};
 use crate::report::Report;
 use crate::report::annotations::{Annotation, Level};
 use crate::report::markdown::Context;
+use crate::report::several::Told;
 use crate::settings::Settings;
 use crate::workspace::Workspace;
 
@@ -46,13 +47,12 @@ pub(super) async fn files_of_commit(settings: &Settings) -> Option<Vec<String>> 
     tokio::time::timeout(FOLDER, github.files_of_commit(&settings.runner.sha)).await.ok()?.ok()
 }
 
-/// Publishes a report. `folder` is the deployment's in the repository, `others` how many deployments were checked besides.
+/// Publishes reports, at least one. `folder` is the worst deployment's in the repository.
 /// All of it is over a little before `time` is.
 pub(super) async fn publish(
     settings: &Settings,
-    report: &Report,
+    reports: &[Report],
     folder: Option<String>,
-    others: usize,
     time: Duration,
 ) -> Published {
     let mut published = Published { comment_status: "off", ..Published::default() };
@@ -80,7 +80,8 @@ pub(super) async fn publish(
         }
     };
     let event = event(settings);
-    let draft = draft(settings, report, others);
+    let Some(told) = Told::of(reports) else { return published };
+    let draft = draft(settings, told);
     if wanted {
         comment(&github, settings, &draft, folder, &event, &mut published).await;
     }
@@ -95,26 +96,30 @@ pub(super) async fn publish(
     published
 }
 
-fn draft<'a>(settings: &Settings, report: &'a Report, others: usize) -> Draft<'a> {
-    let key = settings.inputs.comment_key.clone().unwrap_or_else(|| report.deployment.clone());
+fn draft<'a>(settings: &Settings, told: Told<'a>) -> Draft<'a> {
+    let named = match (&settings.inputs.comment_key, &told) {
+        (Some(key), _) => Some(key.clone()),
+        (None, Told::One(report)) => Some(report.deployment.clone()),
+        (None, Told::Several(_)) => None,
+    };
     // The marker repeats the key, and nobody masks a secret there.
-    let is_secret = settings.secrets().blank(&key) != key;
+    let is_secret = |key: &str| settings.secrets().blank(key) != key;
+    let hidden = |key: String| if is_secret(&key) { digest(key.as_bytes()) } else { key };
     Draft {
-        key: if is_secret { digest(key.as_bytes()) } else { key },
+        key: named.map_or(Key::Several, |key| Key::Named(hidden(key))),
         run: settings.this_run(),
         time: now(None, Precision::Seconds),
-        report,
-        context: context(settings, others),
+        told,
+        context: context(settings),
         runs_url: settings.runs_url(),
     }
 }
 
 /// What reports say of the run.
-pub(super) fn context(settings: &Settings, others: usize) -> Context {
+pub(super) fn context(settings: &Settings) -> Context {
     Context {
         commit: Some(settings.runner.sha.clone()).filter(|sha| !sha.is_empty()),
         run: settings.run(),
-        others,
         ..Context::default()
     }
 }

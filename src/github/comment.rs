@@ -10,8 +10,8 @@ use super::api::Comment;
 use super::{GitHub, Number, Refusal};
 use crate::digest::digest;
 use crate::escape::percent;
-use crate::report::Report;
-use crate::report::markdown::{self, Context};
+use crate::report::markdown::Context;
+use crate::report::several::Told;
 use crate::verdict::Verdict;
 
 mod history;
@@ -59,7 +59,7 @@ pub struct Run {
 
 /// A key as it stands in a marker. Distinct keys never become the same: what is hashed begins otherwise than what is not.
 #[must_use]
-pub fn encode_key(key: &str) -> String {
+fn encode_key(key: &str) -> String {
     let mut before = b'-';
     let out = percent(key, |byte| {
         // Two hyphens could end an HTML comment.
@@ -74,16 +74,36 @@ pub fn encode_key(key: &str) -> String {
     }
 }
 
+/// What a comment or an issue is about. There is one a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// A deployment, or what the workflow says.
+    Named(String),
+    /// Several deployments of a step, whichever they are, so that the comment stays one when another folder is changed.
+    Several,
+}
+
+impl Key {
+    /// As it stands in a marker. No name becomes that of several: those begin otherwise.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        match self {
+            Self::Named(name) => encode_key(name),
+            Self::Several => "s.several".to_owned(),
+        }
+    }
+}
+
 /// What our run has to say.
 pub struct Draft<'a> {
     /// One comment a key.
-    pub key: String,
+    pub key: Key,
     /// Our run.
     pub run: Run,
     /// Now, in RFC 3339.
     pub time: String,
-    /// The report.
-    pub report: &'a Report,
+    /// The report, or those of several deployments.
+    pub told: Told<'a>,
     /// Commit and run.
     pub context: Context,
     /// Where runs can be seen; `/<id>` is appended.
@@ -98,18 +118,12 @@ impl Draft<'_> {
     /// How the first line of our comments with this key begins. It is matched literally.
     #[must_use]
     pub fn prefix(&self) -> String {
-        format!("{MARKER}{} ", encode_key(&self.key))
+        format!("{MARKER}{} ", self.key.encode())
     }
 
     fn row(&self) -> Row {
-        let coverage = &self.report.coverage;
-        Row {
-            verdict: self.report.verdict,
-            covered: coverage.covered,
-            essential: coverage.essential,
-            run: self.run,
-            time: self.time.clone(),
-        }
+        let (covered, essential) = self.told.share();
+        Row { verdict: self.told.verdict(), covered, essential, run: self.run, time: self.time.clone() }
     }
 
     /// The comment: marker, history for the next run to read, and the report.
@@ -131,7 +145,7 @@ impl Draft<'_> {
         let written: Vec<String> = rows.iter().map(|row| row.write()).collect();
         let history = format!("{HISTORY_MARKER}{}{END}\n", written.join(";"));
         let room = SIZE - 400 - history.len();
-        let rest = format!("{history}{}", markdown::render_within(self.report, &context, room));
+        let rest = format!("{history}{}", self.told.render_within(&context, room));
         let hash = digest(rest.as_bytes());
         let short = hash.get("sha256:".len()..).and_then(|hash| hash.get(..16)).unwrap_or_default();
         let Run { id, attempt } = self.run;
@@ -199,7 +213,7 @@ fn plan(mine: &[Mine], draft: &Draft<'_>, mode: Mode, wrote: bool) -> Plan {
     let Some(first) = mine.iter().min_by_key(|mine| mine.id) else {
         let silent = match mode {
             Mode::Always => false,
-            Mode::OnProblem => draft.report.verdict == Verdict::VerifiedSuccess,
+            Mode::OnProblem => draft.told.verdict() == Verdict::VerifiedSuccess,
             Mode::Never => true,
         };
         let step = if silent { Step::Nothing } else { Step::Create(draft.compose(&[])) };

@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use super::api::{Comment, Issue, Listing};
-use super::comment::{Draft, Run, SIZE, encode_key};
+use super::comment::{Draft, Run, SIZE};
 use super::{GitHub, Number, Refusal};
 use crate::digest::digest;
-use crate::report::{Report, markdown};
-use crate::verdict::{Class, Verdict};
+use crate::report::several::Told;
+use crate::verdict::Verdict;
 
 const MARKER: &str = "<!-- process-integrity-issue v1 key=";
 const STATE: &str = "<!-- process-integrity-state v1 ";
@@ -32,17 +32,8 @@ struct State {
 }
 
 impl State {
-    fn of(report: &Report, run: Run) -> Self {
-        let serious = report.findings.iter().filter(|finding| finding.id.class() != Class::Notice);
-        let mut words: Vec<String> = serious
-            .map(|finding| {
-                let state = finding.state.as_deref().unwrap_or_default();
-                format!("{} {state}", finding.id.id())
-            })
-            .collect();
-        words.sort();
-        words.dedup();
-        let hash = digest(format!("{}\n{}", report.verdict.id(), words.join("\n")).as_bytes());
+    fn of(told: &Told<'_>, run: Run) -> Self {
+        let hash = digest(format!("{}\n{}", told.verdict().id(), told.troubles().join("\n")).as_bytes());
         let digest =
             hash.get("sha256:".len()..).and_then(|hash| hash.get(..16)).unwrap_or_default().to_owned();
         Self { run, digest }
@@ -89,11 +80,11 @@ fn plan(there: bool, last: Option<&State>, ours: &State, verdict: Verdict) -> Pl
 /// # Errors
 /// GitHub's refusal.
 pub async fn publish(github: &GitHub, draft: &Draft<'_>, fields: &Fields) -> Result<Option<String>, Refusal> {
-    let marker = format!("{MARKER}{}{END}", encode_key(&draft.key));
-    let ours = State::of(draft.report, draft.run);
+    let marker = format!("{MARKER}{}{END}", draft.key.encode());
+    let ours = State::of(&draft.told, draft.run);
     let (open, complete) = find(github, &marker).await?;
     let Some(issue) = open else {
-        return match plan(false, None, &ours, draft.report.verdict) {
+        return match plan(false, None, &ours, draft.told.verdict()) {
             Plan::Open if !complete => Err(Refusal::TooMany),
             Plan::Open => open_issue(github, draft, fields, &marker, &ours).await,
             Plan::Append | Plan::Keep | Plan::Nothing => Ok(None),
@@ -110,7 +101,7 @@ async fn tell(
     ours: &State,
 ) -> Result<Option<String>, Refusal> {
     let last = last_state(github, &issue).await?;
-    if plan(true, last.as_ref(), ours, draft.report.verdict) == Plan::Append {
+    if plan(true, last.as_ref(), ours, draft.told.verdict()) == Plan::Append {
         append(github, Number(issue.number), draft, ours).await?;
     }
     Ok(issue.html_url)
@@ -162,10 +153,10 @@ async fn open_issue(
     marker: &str,
     ours: &State,
 ) -> Result<Option<String>, Refusal> {
-    let report = markdown::render_within(draft.report, &draft.context, SIZE - 600);
+    let report = draft.told.render_within(&draft.context, SIZE - 600);
     let intro = "Process Integrity opened this issue, and appends to it when something changes. Close it when it is settled.";
     let body = format!("{marker}\n{}\n{intro}\n\n{report}", ours.write());
-    let title = title(draft.report);
+    let title = title(&draft.told);
     let plain = json!({"title": title, "body": body});
     let mut full = plain.clone();
     for (key, values) in [("labels", &fields.labels), ("assignees", &fields.assignees)] {
@@ -201,13 +192,20 @@ async fn open_issue(
 }
 
 async fn append(github: &GitHub, number: Number, draft: &Draft<'_>, ours: &State) -> Result<(), Refusal> {
-    let recovered = draft.report.verdict == Verdict::VerifiedSuccess;
+    let recovered = draft.told.verdict() == Verdict::VerifiedSuccess;
     let intro = if recovered {
-        "The deployment has recovered: this run is verified. Close the issue if nothing is left to do."
+        match &draft.told {
+            Told::One(_) => {
+                "The deployment has recovered: this run is verified. Close the issue if nothing is left to do."
+            }
+            Told::Several(_) => {
+                "All deployments of this run are verified. Close the issue if nothing is left to do."
+            }
+        }
     } else {
         "Something has changed."
     };
-    let report = markdown::render_within(draft.report, &draft.context, SIZE - 600);
+    let report = draft.told.render_within(&draft.context, SIZE - 600);
     let body = format!("{}\n{intro}\n\n{report}", ours.write());
     let mut tries = 0;
     loop {
@@ -231,10 +229,18 @@ async fn append(github: &GitHub, number: Number, draft: &Draft<'_>, ours: &State
 }
 
 /// A title is plain text: nothing in it is mark-up, but it is shown in mails and lists.
-fn title(report: &Report) -> String {
-    let deployment = crate::escape::output(&crate::escape::cut(&report.deployment, 100));
-    let deployment = deployment.replace('@', "@\u{200b}").replace('#', "#\u{200b}");
-    format!("Process Integrity: {} in {deployment}", report.verdict.title())
+fn title(told: &Told<'_>) -> String {
+    let (verdict, (verified, all)) = (told.verdict().title(), told.share());
+    match told {
+        Told::One(report) => {
+            let deployment = crate::escape::output(&crate::escape::cut(&report.deployment, 100));
+            let deployment = deployment.replace('@', "@\u{200b}").replace('#', "#\u{200b}");
+            format!("Process Integrity: {verdict} in {deployment}")
+        }
+        Told::Several(_) => {
+            format!("Process Integrity: {verdict} in {} of {all} deployments", all - verified)
+        }
+    }
 }
 
 #[cfg(test)]

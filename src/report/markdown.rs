@@ -14,6 +14,9 @@ const ROWS_SHOWN: usize = 100;
 /// Rows that are left of a table where room is short.
 const ROWS_SHORT: usize = 10;
 
+/// How a report begins.
+const HEADING: &str = "## 🧪 Post-Deployment Validation\n\n";
+
 /// What is known of the run that wrote the report. All texts may be hostile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
@@ -21,8 +24,6 @@ pub struct Context {
     pub commit: Option<String>,
     /// The run of the workflow, and where to see it.
     pub run: Option<(String, String)>,
-    /// How many deployments were checked besides this one.
-    pub others: usize,
     /// The verdict before this one, in Markdown.
     pub before: Option<String>,
     /// The last verdicts, a table row each, in Markdown; newest first.
@@ -90,7 +91,7 @@ impl Section {
             },
             (Self::Quote, _) if shortened == 0 => quote(report, &mut out),
             (Self::Provenance, _) if shortened == 0 => provenance(report, context, &mut out),
-            (Self::History, _) if shortened == 0 => history(context, &mut out),
+            (Self::History, _) if shortened == 0 => history(context, "Coverage", &mut out),
             (Self::Health | Self::Verdict | Self::Findings, None)
             | (Self::Quote | Self::Provenance | Self::History, _) => {}
         }
@@ -106,20 +107,10 @@ pub fn render_within(report: &Report, context: &Context, bytes: usize) -> String
     let mut steps = SHORTENED.into_iter();
     let mut cut = false;
     loop {
-        let mut out = String::from("## 🧪 Post-Deployment Validation\n\n");
+        let mut out = String::from(HEADING);
         texts.iter().for_each(|(_, _, text)| out.push_str(text));
         if cut {
-            match &context.run {
-                Some((run, url)) => {
-                    let _ = writeln!(
-                        out,
-                        "This was cut to fit; run [{}]({}) has all of it.\n",
-                        markdown(run),
-                        link(url)
-                    );
-                }
-                None => out.push_str("This was cut to fit; the job summary has all of it.\n\n"),
-            }
+            let _ = writeln!(out, "This was cut to fit; {}.\n", where_all_is(context));
         }
         out.push_str(match report.verdict {
             Verdict::VerifiedSuccess => "Process Integrity found nothing to hold against this deployment.\n",
@@ -137,6 +128,20 @@ pub fn render_within(report: &Report, context: &Context, bytes: usize) -> String
         }
         cut = true;
     }
+}
+
+/// Where nothing is cut.
+pub(super) fn where_all_is(context: &Context) -> String {
+    match &context.run {
+        Some((run, url)) => format!("run [{}]({}) has all of it", markdown(run), link(url)),
+        None => "the job summary has all of it".to_owned(),
+    }
+}
+
+/// The report as a part of something else: without its heading, and what is known of the run.
+pub(super) fn body_within(report: &Report, bytes: usize) -> String {
+    let text = render_within(report, &Context::default(), bytes + HEADING.len());
+    text.strip_prefix(HEADING).map(str::to_owned).unwrap_or(text)
 }
 
 /// A message in Markdown, its quotations as code spans. `cell` escapes pipes as well.
@@ -207,13 +212,6 @@ fn verdict(report: &Report, context: &Context, rows: usize, out: &mut String) {
         let _ = writeln!(out, "| Missing | {}{rest} |", shown.join(", "));
     }
     out.push('\n');
-    if context.others > 0 {
-        let _ = writeln!(
-            out,
-            "This is the worst of {} deployments; the job summary has them all.\n",
-            context.others + 1
-        );
-    }
     if let Some(before) = &context.before {
         let _ = writeln!(out, "Before: {before}\n");
     }
@@ -338,22 +336,35 @@ fn provenance(report: &Report, context: &Context, out: &mut String) {
             let file = markdown_code(&cut(&log.file, 200));
             let _ = writeln!(out, "- Compared with: {} {file}, `{}`", log.format.title(), log.digest);
         }
-        if let Some(commit) = &context.commit {
-            let _ = writeln!(out, "- Commit: {}", markdown_code(&cut(commit, 64)));
-        }
-        if let Some((run, url)) = &context.run {
-            let _ = writeln!(out, "- Run: [{}]({})", markdown(&cut(run, 40)), link(url));
-        }
+        run_rows(context, out);
     });
 }
 
-/// The last verdicts, where the sink keeps them.
-fn history(context: &Context, out: &mut String) {
+/// The commit and the run, by themselves.
+pub(super) fn run(context: &Context, out: &mut String) {
+    let before = out.len();
+    run_rows(context, out);
+    if out.len() > before {
+        out.push('\n');
+    }
+}
+
+fn run_rows(context: &Context, out: &mut String) {
+    if let Some(commit) = &context.commit {
+        let _ = writeln!(out, "- Commit: {}", markdown_code(&cut(commit, 64)));
+    }
+    if let Some((run, url)) = &context.run {
+        let _ = writeln!(out, "- Run: [{}]({})", markdown(&cut(run, 40)), link(url));
+    }
+}
+
+/// The last verdicts, where the sink keeps them; `share` is what their numbers count.
+pub(super) fn history(context: &Context, share: &str, out: &mut String) {
     if context.history.is_empty() {
         return;
     }
     folded(&format!("Last verdicts ({})", context.history.len()), out, |out| {
-        out.push_str("| Verdict | Coverage | Run | Time |\n|---|---:|---|---|\n");
+        let _ = writeln!(out, "| Verdict | {share} | Run | Time |\n|---|---:|---|---|");
         context.history.iter().for_each(|row| out.push_str(row));
     });
 }

@@ -150,7 +150,10 @@ fn of_several_folders_the_newest_is_judged_and_of_several_named_ones_the_worst_c
         assert_eq!(step.outputs()["verdict"], "process-violation");
         assert_eq!(step.outputs()["coverage"], "5/6");
         assert!(stdout(&output).contains("2 deployments: 0 deployment-failure, 1 process-violation"));
-        assert_eq!(step.summary().matches("## 🧪 Post-Deployment Validation").count(), 2);
+        let summary = step.summary();
+        assert!(summary.contains("**1 of 2 deployments verified"), "{summary}");
+        // One over the table of all, and one over each report.
+        assert_eq!(summary.matches("## 🧪 Post-Deployment Validation").count(), 3);
     }
 }
 

@@ -44,5 +44,6 @@ mod retries;
 mod rules;
 mod sarif;
 mod schemas;
+mod several;
 mod step;
 mod support;

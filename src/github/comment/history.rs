@@ -9,9 +9,9 @@ use crate::verdict::Verdict;
 pub(super) struct Row {
     /// The verdict.
     pub(super) verdict: Verdict,
-    /// Covered states.
+    /// Covered states; of several deployments the verified ones.
     pub(super) covered: usize,
-    /// Essential states.
+    /// Essential states; of several deployments all.
     pub(super) essential: usize,
     /// Which run.
     pub(super) run: Run,
