@@ -23,6 +23,7 @@ mod plan;
 mod publish;
 mod record;
 mod source;
+mod step;
 mod time;
 mod troubles;
 

@@ -74,7 +74,7 @@ fn other_task(task: Task) -> Option<fn(&Settings)> {
         Task::Check => None,
         Task::Learn => Some(learn::step::run),
         Task::Plan => Some(plan::step::run),
-        Task::Merge => Some(|settings| drop(merge::step::run(settings))),
+        Task::Merge => Some(merge::step::run),
         Task::Record => Some(record::step::run),
     }
 }

@@ -10,9 +10,9 @@ use crate::app::classify::state_map;
 use crate::app::folders::{globbed, is_glob, name};
 use crate::app::guard;
 use crate::app::job::Options;
+use crate::app::step;
 use crate::app::time::{Precision, now};
 use crate::app::troubles::Troubles;
-use crate::message::Message;
 use crate::model::diff::Effect;
 use crate::model::learn::Wishes;
 use crate::report::annotations::{Annotation, Level};
@@ -23,6 +23,8 @@ use crate::settings::Settings;
 use crate::workspace::Workspace;
 
 const TITLE: &str = "Process Integrity: model";
+/// Troubles that are annotations; the rest are lines of the log.
+const ANNOTATED: usize = 10;
 /// Warnings that are annotations: the runner keeps ten of a type. The report has all.
 const WARNINGS_SHOWN: usize = 8;
 
@@ -37,13 +39,7 @@ struct Done {
 /// Runs the step. Whatever happens is an annotation and the `status` output.
 pub(in crate::app) fn run(settings: &Settings) {
     let mut troubles = Troubles(settings.warnings.clone());
-    let done = guard::isolated(|| learn(settings, &mut troubles)).unwrap_or_else(|interruption| {
-        troubles.add(interruption.reason(), &[]);
-        Done::default()
-    });
-    let secrets = settings.secrets();
-    let blank = |message: &Message| message.clone().map_quotes(|text| secrets.blank(text));
-    let mut troubles = Troubles(troubles.0.iter().map(blank).collect());
+    let done = step::attempt(&mut troubles, |troubles| Some(learn(settings, troubles))).unwrap_or_default();
     if let Some(learning) = &done.learning {
         let _ = guard::isolated(|| runner::print(&terminal::render(learning, Colour::Off)));
         if settings.inputs.summary
@@ -64,29 +60,13 @@ pub(in crate::app) fn run(settings: &Settings) {
             runner::annotate(&Annotation::new(level, TITLE, text));
         }
     }
-    for trouble in &troubles.0 {
-        runner::annotate(&Annotation::new(Level::Warning, TITLE, trouble.to_string()));
-    }
-    let values = [
-        ("model-path", done.path),
-        ("model-changed", done.changed.to_string()),
-        ("status", troubles.status()),
-    ];
-    if let Some(file) = settings.output_file() {
-        let _ = runner::outputs(&file, &values);
-    }
+    let values = vec![("model-path", done.path), ("model-changed", done.changed.to_string())];
+    step::end(settings, TITLE, ANNOTATED, &troubles, values);
 }
 
 fn learn(settings: &Settings, troubles: &mut Troubles) -> Done {
     let inputs = &settings.inputs;
-    let workspace = match Workspace::new(Path::new(&settings.runner.workspace)) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            troubles
-                .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
-            return Done::default();
-        }
-    };
+    let Some(workspace) = step::workspace(settings, troubles) else { return Done::default() };
     let map = inputs.state_map.as_deref().map(|path| name(&workspace, Path::new(path)));
     let options = Options {
         min_events: inputs.min_events,

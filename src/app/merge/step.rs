@@ -6,8 +6,8 @@ use super::{complaints, expected, fleet, gather};
 use crate::app::folders::{globbed, is_glob, name};
 use crate::app::guard;
 use crate::app::job::Named;
+use crate::app::step;
 use crate::app::troubles::Troubles;
-use crate::message::Message;
 use crate::report::annotations::{Annotation, Level};
 use crate::report::fleet::{Fleet, html, json, markdown, terminal};
 use crate::report::terminal::Colour;
@@ -19,16 +19,13 @@ use crate::workspace::Workspace;
 const TITLE: &str = "Process Integrity: fleet";
 /// An issue takes 65,536 characters, and whoever writes it puts something before it.
 const ISSUE_CAP: usize = 60_000;
-/// Own warnings that are annotations; the rest are lines of the log.
-const WARNINGS_SHOWN: usize = 8;
+/// Troubles that are annotations: the runner keeps ten of a type, and one is the picture's.
+const ANNOTATED: usize = 8;
 
 /// Runs the step. Whatever happens is an annotation and the `status` output.
-pub(in crate::app) fn run(settings: &Settings) -> Option<Fleet> {
+pub(in crate::app) fn run(settings: &Settings) {
     let mut troubles = Troubles(settings.warnings.clone());
-    let merged = guard::isolated(|| merge(settings, &mut troubles)).unwrap_or_else(|interruption| {
-        troubles.add(interruption.reason(), &[]);
-        None
-    });
+    let merged = step::attempt(&mut troubles, |troubles| merge(settings, troubles));
     let mut folder = String::new();
     if let Some((workspace, fleet)) = &merged {
         let _ = guard::isolated(|| runner::print(&terminal::render(fleet, Colour::Off)));
@@ -37,18 +34,8 @@ pub(in crate::app) fn run(settings: &Settings) -> Option<Fleet> {
         runner::annotate(&Annotation::new(level(fleet), TITLE, fleet.headline()));
         let _ = guard::isolated(|| summary(settings, fleet, &mut troubles));
     }
-    let secrets = settings.secrets();
-    let blank = |message: &Message| message.clone().map_quotes(|text| secrets.blank(text));
-    let troubles = Troubles(troubles.0.iter().map(blank).collect());
-    for trouble in troubles.0.iter().take(WARNINGS_SHOWN) {
-        runner::annotate(&Annotation::new(Level::Warning, TITLE, trouble.to_string()));
-    }
-    for trouble in troubles.0.iter().skip(WARNINGS_SHOWN) {
-        runner::complain(&format!("warning: {trouble}"));
-    }
     let fleet = merged.map(|(_, fleet)| fleet);
-    outputs(settings, fleet.as_ref(), folder, &troubles);
-    fleet
+    step::end(settings, TITLE, ANNOTATED, &troubles, outputs(fleet.as_ref(), folder));
 }
 
 /// As loud as the worst of it. What was not validated is no better than what cannot be proven.
@@ -64,13 +51,7 @@ fn level(fleet: &Fleet) -> Level {
 
 fn merge(settings: &Settings, troubles: &mut Troubles) -> Option<(Workspace, Fleet)> {
     let inputs = &settings.inputs;
-    let workspace = match Workspace::new(Path::new(&settings.runner.workspace)) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            troubles.add(&format!("the workspace cannot be read: {error}"), &[]);
-            return None;
-        }
-    };
+    let workspace = step::workspace(settings, troubles)?;
     let plan = inputs.plan_path.as_deref().map(|path| name(&workspace, Path::new(path)));
     let plan = match plan.map(|plan| expected(&workspace, &plan)).transpose() {
         Ok(plan) => plan,
@@ -139,17 +120,13 @@ fn summary(settings: &Settings, fleet: &Fleet, troubles: &mut Troubles) {
     }
 }
 
-fn outputs(settings: &Settings, fleet: Option<&Fleet>, folder: String, troubles: &Troubles) {
+fn outputs(fleet: Option<&Fleet>, folder: String) -> Vec<(&'static str, String)> {
     let count = |of: &dyn Fn(&Fleet) -> usize| fleet.map(|fleet| of(fleet).to_string()).unwrap_or_default();
-    let values = [
+    vec![
         ("folders-count", count(&Fleet::deployments)),
         ("verified-count", count(&|fleet| fleet.count(Verdict::VerifiedSuccess))),
         ("not-validated-count", count(&|fleet| fleet.lost.len())),
         ("false-success", fleet.is_some_and(|fleet| fleet.false_successes() > 0).to_string()),
         ("fleet-path", folder),
-        ("status", troubles.status()),
-    ];
-    if let Some(file) = settings.output_file() {
-        let _ = runner::outputs(&file, &values);
-    }
+    ]
 }

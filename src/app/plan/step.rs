@@ -7,16 +7,16 @@ use super::changes;
 use super::command::{document, notes, told};
 use super::find::find;
 use crate::app::folders::name;
-use crate::app::guard;
+use crate::app::step;
 use crate::app::troubles::Troubles;
-use crate::message::Message;
 use crate::plan::{FOLDERS, Plan};
 use crate::report::annotations::{Annotation, Level};
 use crate::runner;
 use crate::settings::Settings;
-use crate::workspace::Workspace;
 
 const TITLE: &str = "Process Integrity: plan";
+/// Troubles that are annotations: the runner keeps ten of a type.
+const ANNOTATED: usize = 10;
 /// Where the plan is written, where nobody says.
 const FILE: &str = "process-integrity-plan.json";
 
@@ -32,38 +32,14 @@ struct Done {
 /// Runs the step. Whatever happens is an annotation and the `status` output.
 pub(in crate::app) fn run(settings: &Settings) {
     let mut troubles = Troubles(settings.warnings.clone());
-    let done = guard::isolated(|| plan(settings, &mut troubles)).unwrap_or_else(|interruption| {
-        troubles.add(interruption.reason(), &[]);
-        None
-    });
-    let done = done.unwrap_or_default();
-    let secrets = settings.secrets();
-    let blank = |message: &Message| message.clone().map_quotes(|text| secrets.blank(text));
-    let troubles = Troubles(troubles.0.iter().map(blank).collect());
-    for trouble in &troubles.0 {
-        runner::annotate(&Annotation::new(Level::Warning, TITLE, trouble.to_string()));
-    }
-    let values = [
-        ("matrix", done.matrix),
-        ("folders-count", done.folders),
-        ("plan-path", done.path),
-        ("status", troubles.status()),
-    ];
-    if let Some(file) = settings.output_file() {
-        let _ = runner::outputs(&file, &values);
-    }
+    let done = step::attempt(&mut troubles, |troubles| plan(settings, troubles)).unwrap_or_default();
+    let values = vec![("matrix", done.matrix), ("folders-count", done.folders), ("plan-path", done.path)];
+    step::end(settings, TITLE, ANNOTATED, &troubles, values);
 }
 
 fn plan(settings: &Settings, troubles: &mut Troubles) -> Option<Done> {
     let inputs = &settings.inputs;
-    let workspace = match Workspace::new(Path::new(&settings.runner.workspace)) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            troubles
-                .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
-            return None;
-        }
-    };
+    let workspace = step::workspace(settings, troubles)?;
     let mut changed = None;
     if let Some(path) = &inputs.changed_files_path {
         let bytes = workspace.read(&name(&workspace, Path::new(path)).path);

@@ -4,47 +4,28 @@ use std::path::Path;
 
 use super::{Recorded, Request, job, record};
 use crate::app::folders::{is_glob, name};
-use crate::app::guard;
+use crate::app::step;
 use crate::app::time::{Precision, now};
 use crate::app::troubles::Troubles;
 use crate::message::Message;
-use crate::report::annotations::{Annotation, Level};
 use crate::runner;
 use crate::settings::Settings;
-use crate::workspace::Workspace;
 
 const TITLE: &str = "Process Integrity: record";
+/// Troubles that are annotations: the runner keeps ten of a type.
+const ANNOTATED: usize = 10;
 
 /// Runs the step. Whatever happens is an annotation and the `status` output.
 pub(in crate::app) fn run(settings: &Settings) {
     let mut troubles = Troubles(settings.warnings.clone());
-    let recorded = guard::isolated(|| append(settings, &mut troubles)).unwrap_or_else(|interruption| {
-        troubles.add(interruption.reason(), &[]);
-        None
-    });
-    let secrets = settings.secrets();
-    let blank = |message: &Message| message.clone().map_quotes(|text| secrets.blank(text));
-    let troubles = Troubles(troubles.0.iter().map(blank).collect());
-    for trouble in &troubles.0 {
-        runner::annotate(&Annotation::new(Level::Warning, TITLE, trouble.to_string()));
-    }
+    let recorded = step::attempt(&mut troubles, |troubles| append(settings, troubles));
     let (path, head) = recorded.map(|recorded| (recorded.file.shown, recorded.head)).unwrap_or_default();
-    let values = [("trace-path", path), ("trace-head", head), ("status", troubles.status())];
-    if let Some(file) = settings.output_file() {
-        let _ = runner::outputs(&file, &values);
-    }
+    step::end(settings, TITLE, ANNOTATED, &troubles, vec![("trace-path", path), ("trace-head", head)]);
 }
 
 fn append(settings: &Settings, troubles: &mut Troubles) -> Option<Recorded> {
     let inputs = &settings.inputs;
-    let workspace = match Workspace::new(Path::new(&settings.runner.workspace)) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            troubles
-                .add(&format!("the workspace cannot be read ({error}); check out the repository first"), &[]);
-            return None;
-        }
-    };
+    let workspace = step::workspace(settings, troubles)?;
     let [folder] = inputs.deployment_dir.as_slice() else {
         troubles.add("nothing is recorded: name the one deployment folder in deployment-dir", &[]);
         return None;
