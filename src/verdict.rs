@@ -156,7 +156,7 @@ finding_ids! {
     TraceForeign "trace-foreign" Violation;
     /// The trace is bound by digest to another graph than the one given.
     TraceMismatch "trace-mismatch" Violation;
-    /// A line of the trace is not the one that was written before the next one.
+    /// A line of the trace is not the one that was written there.
     TraceTampered "trace-tampered" Violation;
     /// An artifact says the opposite of the trace.
     EvidenceContradiction "evidence-contradiction" Violation;

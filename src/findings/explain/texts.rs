@@ -107,7 +107,8 @@ pub(super) fn of(id: FindingId) -> Explanation {
         },
         FindingId::TraceTampered => Explanation {
             meaning: "Lines of the trace carry the digest of the line before them, and one does not hold: a \
-                line was changed, removed, inserted or moved after the next one was written.",
+                line was changed, removed, inserted or moved after the next one was written. Or the digest of the \
+                last line was kept elsewhere, and the trace ends otherwise.",
             example: "A gate was recorded as blocked, the deployment went on, and somebody then wrote \
                 `completed` over it. The line behind it still carries the digest of what stood there.",
             remedy: "Take nothing in the trace for proven. Find out who could write to it after the run, and \
