@@ -306,7 +306,7 @@ async function main() {
   fs.mkdirSync(folder, { recursive: true });
   const { all, page } = makePage(folder);
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: process.env.BROWSER,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync'],
   });
