@@ -27,11 +27,17 @@
 //! model of them, and each trace is then checked by it, as any deployment is, before the model is written.
 //! [`report::learning::Learning`] is the view of that.
 //!
+//! # The way of a proof
+//!
+//! `app::record` appends a [`trace::write::NewEvent`] to a trace, by [`runner::append`], chained by [`trace::chain`] to the line
+//! before it; the reader of the trace follows that chain. [`evidence::about`] holds what an artifact names against what was
+//! deployed. [`report::attestation`] makes a statement of the report and of the digests of all that was read for it, taken when it
+//! was read.
+//!
 //! # The way of many
 //!
 //! `app::many` checks the folders of a command and `app::classify` those of a step, several at once by `app::parallel`, which
 //! gives the results in their order. `app::plan` spreads folders over the shards of a [`plan::Plan`], which other machines check.
-//!
 //! [`report::several::Told`] is what a step tells GitHub of them.
 //!
 //! # The picture of a fleet
