@@ -8,8 +8,10 @@ use crate::digest::digest;
 
 /// The key of a link.
 pub const KEY: &str = "prev";
-/// What a link begins with. Any other text under the key is of somebody else, and means nothing.
+/// What a link of ours begins with.
 const MARK: &str = "sha256:";
+/// Digits of a SHA-256.
+const DIGITS: usize = 64;
 
 /// A link that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,13 @@ pub fn link(content: &[u8]) -> String {
     digest(content)
 }
 
+/// The digits of a text that is a link: behind our mark whatever stands there, else as many digits as it takes. Any other text
+/// under the key is of somebody else, and means nothing.
+fn digits(said: &str) -> Option<&str> {
+    let is_bare = said.len() == DIGITS && said.bytes().all(|byte| byte.is_ascii_hexdigit());
+    said.strip_prefix(MARK).or(Some(said).filter(|_| is_bare))
+}
+
 /// Follows a chain line by line. Only the last line is kept, in the same memory.
 #[derive(Debug, Default)]
 pub(crate) struct Follower {
@@ -75,9 +84,9 @@ pub(crate) struct Follower {
 impl Follower {
     /// Takes the next line, and the text under its key, if it is a whole record with one.
     pub(crate) fn follow(&mut self, line: &Line<'_>, said: Option<&str>, place: Place) {
-        if let Some(said) = said.filter(|said| said.starts_with(MARK)) {
+        if let Some(said) = said.and_then(digits) {
             self.chain.links += 1;
-            if self.lost || !said.eq_ignore_ascii_case(&link(&self.last)) {
+            if !self.holds(said) {
                 self.chain.broken.push(Broken { place, before: self.number });
             }
         }
@@ -91,6 +100,27 @@ impl Follower {
         self.number = Some(line.number);
         self.last.clear();
         self.last.extend_from_slice(held);
+    }
+
+    /// The digits are those of the line before. Other writers than ours may hash its line break as well, which is as good, or
+    /// write zeros where there is no line before.
+    fn holds(&mut self, digits: &str) -> bool {
+        let is =
+            |digest: String| digest.strip_prefix(MARK).is_some_and(|own| own.eq_ignore_ascii_case(digits));
+        if self.lost {
+            return false;
+        }
+        if self.number.is_none() {
+            let is_zero = digits.len() == DIGITS && digits.bytes().all(|digit| digit == b'0');
+            return is_zero || is(link(&[]));
+        }
+        if is(link(&self.last)) {
+            return true;
+        }
+        self.last.push(b'\n');
+        let with_break = is(link(&self.last));
+        self.last.pop();
+        with_break
     }
 
     pub(crate) fn end(self) -> Chain {

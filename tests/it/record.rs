@@ -270,6 +270,35 @@ fn a_link_of_somebody_else_means_nothing() {
     assert_eq!(broken("{\"state\":\"requirements_gathered\",\"prev\":\"sha256:0\"}\n"), [1]);
 }
 
+#[test]
+fn a_chain_of_another_writer_is_followed_as_well() {
+    use process_integrity::digest::digest;
+    let states = ["requirements_gathered", "template_generated", "security_gate_evaluated"];
+    let written = |first: &str, bare: bool, with_break: bool| {
+        let (mut text, mut prev) = (String::new(), first.to_owned());
+        for state in states {
+            let line = format!("{{\"state\":\"{state}\",\"prev\":\"{prev}\"}}");
+            let end = if with_break { "\n" } else { "" };
+            prev = digest(format!("{line}{end}").as_bytes());
+            prev = if bare { prev.trim_start_matches("sha256:").to_owned() } else { prev };
+            text.push_str(&format!("{line}\n"));
+        }
+        text
+    };
+    for first in ["", "genesis", &"0".repeat(64), &digest(b"")] {
+        for (bare, with_break) in [(false, false), (false, true), (true, false), (true, true)] {
+            let text = written(first, bare, with_break);
+            assert_eq!(broken(&text), [0_u64; 0], "{text}");
+            assert_eq!(broken(&text.replace("template_", "Template_")), [3], "{text}");
+            // Zeros stand for no line only where there is none.
+            let second = text.split_once('\n').unwrap().1;
+            assert!(broken(second).contains(&1), "{second}");
+        }
+    }
+    let zeros = "{\"state\":\"a\"}\n".to_owned() + &written(&"0".repeat(64), false, false);
+    assert!(broken(&zeros).contains(&2));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
