@@ -12,6 +12,10 @@ const TEMPLATE_KEYS: [&str; 4] = ["templateDigest", "template_digest", "template
 const IN_TEMPLATE_KEYS: [&str; 2] = ["digest", "sha256"];
 /// Keys of a commit: of the file's object, or below `trigger`, where git-ape's authorization has it.
 const COMMIT_KEYS: [&str; 3] = ["commit", "commitSha", "commit_sha"];
+/// Keys that are used for other things too: what they hold counts where it has the shape of a SHA-256 (Azure's own template
+/// hash has not), or of a commit.
+const LOOSE_TEMPLATE_KEYS: [&str; 2] = ["templateHash", "template_hash"];
+const LOOSE_COMMIT_KEYS: [&str; 5] = ["sha", "commitId", "commit_id", "gitCommit", "git_commit"];
 /// A shorter abbreviation of a commit is none: as git's own least is, in practice.
 const ABBREVIATED: usize = 7;
 /// No digest or commit is longer; what is kept of a longer text equals nothing.
@@ -38,11 +42,26 @@ impl About {
             all.extend(json::present(file, below).map(|below| of(below, keys_below)).unwrap_or_default());
             all
         };
-        Self {
-            templates: both(&TEMPLATE_KEYS, "template", &IN_TEMPLATE_KEYS),
-            commits: both(&COMMIT_KEYS, "trigger", &COMMIT_KEYS),
-        }
+        let loose = |keys: &[&str], shape: fn(&str) -> bool| {
+            of(file, keys).into_iter().filter(move |text| shape(text)).collect::<Vec<_>>()
+        };
+        let mut templates = both(&TEMPLATE_KEYS, "template", &IN_TEMPLATE_KEYS);
+        templates.extend(loose(&LOOSE_TEMPLATE_KEYS, is_sha256));
+        let mut commits = both(&COMMIT_KEYS, "trigger", &COMMIT_KEYS);
+        commits.extend(loose(&LOOSE_COMMIT_KEYS, is_commit));
+        Self { templates, commits }
     }
+}
+
+fn is_sha256(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let hex = text.strip_prefix("sha256:").unwrap_or(&text);
+    hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Of SHA-1 or SHA-256, whole or abbreviated.
+fn is_commit(text: &str) -> bool {
+    (ABBREVIATED..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The text of a value. A digest may also be an object, algorithm → value, as in-toto writes it.
@@ -193,11 +212,8 @@ fn same_digest(named: &str, digest: &str) -> bool {
 /// One is the other, or an abbreviation of it.
 fn same_commit(named: &str, deployed: &str) -> bool {
     let (named, deployed) = (named.to_ascii_lowercase(), deployed.to_ascii_lowercase());
-    let short = named.len().min(deployed.len());
-    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    short >= ABBREVIATED
-        && is_hex(&named)
-        && is_hex(&deployed)
+    is_commit(&named)
+        && is_commit(&deployed)
         && (named.starts_with(&deployed) || deployed.starts_with(&named))
 }
 
@@ -227,6 +243,15 @@ mod tests {
         );
         assert_eq!(about(json!({"templateDigest": "", "template": "x.json"})), (vec![], vec![]));
         assert_eq!(about(json!({"templateDigest": {"sha256": ""}})), (vec![], vec![]));
+        let hash = "ab".repeat(32);
+        assert_eq!(
+            about(json!({"templateHash": hash, "sha": "abc1234"})),
+            (vec![hash], vec!["abc1234".to_owned()])
+        );
+        assert_eq!(
+            about(json!({"templateHash": "14385947302283", "sha": "main", "revision": 5})),
+            (vec![], vec![])
+        );
         assert_eq!(about(json!({"templateDigest": "a", "template": {"sha256": "b"}})).0, ["a", "b"]);
     }
 
